@@ -1,0 +1,51 @@
+"""Errors that are the user's to mend: one sentence each, never a traceback."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+
+class MetasageError(Exception):
+    """Base of every error that metasage raises on purpose.
+
+    The text is one full sentence. ``exit_code`` is what the command line
+    returns for it.
+    """
+
+    exit_code = 2
+
+
+class InputError(MetasageError):
+    """A file, an array or an option is not what it should be.
+
+    Parameters
+    ----------
+    message
+        One sentence: what was found and what was expected.
+    path
+        The file at fault, if there is one.
+    line
+        The line of that file, counted from 1, if it is known.
+    """
+
+    def __init__(
+        self, message: str, path: str | PathLike[str] | None = None, line: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.line = line
+
+    def __str__(self) -> str:
+        place = "" if self.path is None else f"{self.path}:"
+        if self.path is not None and self.line is not None:
+            place += f"{self.line}:"
+        # A sentence may quote bytes of a broken file: keep it on one line.
+        message = "".join(c if c.isprintable() else "?" for c in self.message)
+        return f"{place} {message}" if place else message
+
+
+class InfeasibleError(MetasageError):
+    """The instance has no feasible solution, and the text says why."""
+
+    exit_code = 1

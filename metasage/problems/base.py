@@ -1,0 +1,221 @@
+"""The interface that a problem fills, and the registry of the problems."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from metasage.errors import InputError
+from metasage.problems.instance import Check, Instance, Solution
+from metasage.problems.layout import Layout, points
+from metasage.problems.metric import Floats
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from metasage.problems.batch import Batch
+    from metasage.problems.rules import Rules
+
+# Relative slack for sums of numbers that are not integral.
+TOLERANCE = 1e-9
+
+Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
+
+_REGISTRY: dict[str, Problem] = {}
+
+
+class Problem(ABC):
+    """A routing problem: everything that tells it from the others.
+
+    A subclass in a module of this package is found without being listed
+    anywhere; one defined elsewhere registers itself when it is imported.
+    """
+
+    name: ClassVar[str]
+    sense: ClassVar[Literal["min", "max"]] = "min"
+    has_depot: ClassVar[bool] = True
+    single_tour: ClassVar[bool] = True
+    """Whether a solution is one route."""
+    instance_class: ClassVar[type[Instance]]
+    set_fields: ClassVar[tuple[str, ...]]
+    """Arrays that make up a set of instances; together they tell the problem."""
+    scalar_context: ClassVar[bool] = True
+    """Whether the rules feed a number (load, prize, length left) to the query."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        problem = cls()
+        cls.instance_class.problem = problem
+        _REGISTRY[cls.name] = problem
+
+    # -- instances ---------------------------------------------------------
+
+    def generate(
+        self,
+        size: int,
+        count: int,
+        seed: int,
+        layout: Layout = "uniform",
+        **constants: float | None,
+    ) -> Arrays:
+        """Draw the arrays of a set, as the published recipe draws them.
+
+        Parameters
+        ----------
+        size
+            Number of nodes to be visited.
+        count
+            Number of instances. It matters: the recipe draws whole arrays one
+            after another, so a smaller set is not the start of a larger one
+            (but for the TSP).
+        seed
+            Seed of numpy's legacy generator.
+        layout
+            How the nodes lie in the unit square.
+        constants
+            Constants of the problem in place of the published ones.
+        """
+        for name, value in (("size", size), ("count", count)):
+            if value < 1:
+                raise InputError(f"{name} is {value} and must be at least 1.")
+        if not 0 <= seed < 2**32:
+            raise InputError(f"seed is {seed} and must lie between 0 and 4294967295.")
+        for name, constant in constants.items():
+            if constant is not None and not (np.isfinite(constant) and constant > 0):
+                raise InputError(f"{name} is {constant:g} and must be positive.")
+        random = np.random.RandomState(seed)
+        arrays: Arrays = {}
+        if self.has_depot:
+            arrays["depot"] = random.uniform(size=(count, 2))
+        arrays["loc"] = points(random, count, size, layout)
+        return arrays | self._draw(random, arrays, **constants)
+
+    @abstractmethod
+    def _draw(self, random: np.random.RandomState, arrays: Arrays, **constants: Any) -> Arrays:
+        """Draw what the problem needs beside the places, and add its constants."""
+
+    @abstractmethod
+    def from_arrays(self, arrays: Arrays, name: str = "") -> Instance:
+        """Build one instance from the rows of a set's arrays."""
+
+    def infeasibility(self, instance: Any) -> str | None:
+        """Say why an instance has no feasible solution; None if it has one."""
+        return None
+
+    # -- solutions ---------------------------------------------------------
+
+    @abstractmethod
+    def check(self, instance: Any, solution: Solution) -> Check:
+        """Measure a solution on the original data and name its first violation."""
+
+    @abstractmethod
+    def to_actions(self, solution: Solution) -> list[int]:
+        """Turn a solution into the steps of a rollout that builds it."""
+
+    def to_solution(self, actions: Iterable[int]) -> Solution:
+        """Turn the steps of a rollout into a solution."""
+        nodes = [int(node) for node in actions]
+        return Solution([[node for node in nodes if node != 0 or not self.has_depot]])
+
+    # -- what the network sees ----------------------------------------------
+
+    @abstractmethod
+    def network_fields(self, instance: Any, scale: float) -> Arrays:
+        """Return the fields that rules, features and cost need, in network units.
+
+        Parameters
+        ----------
+        instance
+            An instance of this problem.
+        scale
+            Length, in original units, of the side of the unit square.
+        """
+
+    @abstractmethod
+    def features(self, batch: Batch) -> Tensor:
+        """Node features of shape (instances, nodes, features); coordinates come first."""
+
+    @abstractmethod
+    def rules(self, batch: Batch, rollouts: int) -> Rules:
+        """Start the state of all rollouts of a batch."""
+
+    @abstractmethod
+    def cost(self, batch: Batch, actions: Tensor) -> Tensor:
+        """Cost of rollouts in network units, always to be minimised.
+
+        Parameters
+        ----------
+        batch
+            The instances.
+        actions
+            Steps of shape (instances, rollouts, steps), padded with the depot.
+        """
+
+
+def get_problem(name: str) -> Problem:
+    """Return a problem by name."""
+    problems = all_problems()
+    if name not in problems:
+        raise InputError(f"problem '{name}' is not one of {', '.join(problems)}.")
+    return problems[name]
+
+
+def all_problems() -> dict[str, Problem]:
+    """Return every known problem by name."""
+    import metasage.problems as package
+
+    for module in pkgutil.iter_modules(package.__path__, prefix=package.__name__ + "."):
+        importlib.import_module(module.name)
+    return dict(sorted(_REGISTRY.items()))
+
+
+def find_strays(instance: Instance, solution: Solution) -> str | None:
+    """Name a node of a solution that the instance does not have."""
+    for route in solution.routes:
+        for node in route:
+            if not 0 <= node < instance.num_nodes:
+                return f"node {node} does not exist: the instance has {instance.num_nodes} nodes."
+            if node == 0 and instance.problem.has_depot:
+                return "the depot is visited inside a route."
+    return None
+
+
+def find_repeats(instance: Instance, routes: Sequence[Sequence[int]], noun: str) -> str | None:
+    """Name a node that is visited more than once."""
+    nodes, counts = np.unique(np.concatenate([[], *routes]).astype(np.int64), return_counts=True)
+    if (counts > 1).any():
+        worst = int(np.argmax(counts > 1))
+        times = "twice" if counts[worst] == 2 else f"{counts[worst]} times"
+        return f"{noun} {instance.labels[nodes[worst]]} visited {times}."
+    return None
+
+
+def find_missing(instance: Instance, routes: Sequence[Sequence[int]], noun: str) -> str | None:
+    """Name a node that is not visited at all."""
+    seen = np.zeros(instance.num_nodes, dtype=bool)
+    seen[: int(instance.problem.has_depot)] = True
+    for route in routes:
+        seen[list(route)] = True
+    if seen.all():
+        return None
+    missing = int(np.argmin(seen))
+    others = int((~seen).sum()) - 1
+    return f"{noun} {instance.labels[missing]} not visited" + (
+        "." if not others else f", nor {others} more."
+    )
+
+
+def closed(route: Sequence[int]) -> Any:
+    """Return a route with the depot at its head."""
+    return np.array([0, *route], dtype=np.int64)
+
+
+def by_size(size: int, table: dict[int, float]) -> float:
+    """Look a constant up by size, interpolating between the published sizes."""
+    sizes: Floats = np.array(list(table), dtype=np.float64)
+    return float(np.interp(size, sizes, np.array(list(table.values()))))

@@ -1,0 +1,178 @@
+"""What all instances and solutions have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+import numpy as np
+
+from metasage.errors import InputError
+from metasage.problems.metric import EXACT_2D, Floats, Indices, Metric, Rounding, as_floats
+
+if TYPE_CHECKING:
+    from metasage.problems.base import Problem
+
+# Beyond this a coordinate's square, or a sum of demands, is no longer exact.
+LARGEST_VALUE = 1e12
+
+AnyInstance = TypeVar("AnyInstance", bound="Instance")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Instance:
+    """One instance to be solved, in the units of the original data.
+
+    Nodes are counted from 0; where the problem has a depot, it is node 0,
+    whatever its number in a file.
+
+    Parameters
+    ----------
+    coords
+        Coordinates of the nodes, shape ``(num_nodes, 2)``; None where only a
+        matrix of lengths is known.
+    metric
+        How edges are measured.
+    matrix
+        Lengths of all edges, for the metric ``EXPLICIT`` alone.
+    labels
+        Numbers of the nodes in the original file; 0, 1, ... if not given.
+    name
+        Name of the instance.
+    """
+
+    problem: ClassVar[Problem]
+
+    coords: Floats | None = None
+    metric: Metric = EXACT_2D
+    matrix: Floats | None = None
+    labels: Indices = field(default=None)  # type: ignore[assignment]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.metric.name == "EXPLICIT") != (self.matrix is not None):
+            raise InputError("a matrix of lengths and the metric EXPLICIT go together.")
+        if self.coords is None and self.matrix is None:
+            raise InputError("an instance needs coordinates or a matrix of lengths.")
+        if self.coords is not None:
+            self._store("coords", self.coords, (len(self.coords), 2), signed=True)
+        if self.matrix is not None:
+            self._store("matrix", self.matrix, (len(self.matrix), len(self.matrix)))
+            if self.coords is not None and len(self.coords) != len(self.matrix):
+                raise InputError(
+                    f"{len(self.coords)} coordinates do not fit a matrix of {len(self.matrix)} nodes."
+                )
+            if not np.array_equal(self.matrix, self.matrix.T):
+                raise InputError("the matrix of lengths is not symmetric.")
+        if self.num_nodes < 1:
+            raise InputError("an instance needs at least one node.")
+        labels = np.arange(self.num_nodes) if self.labels is None else self.labels
+        labels = np.array(labels, dtype=np.int64)
+        if labels.shape != (self.num_nodes,) or len(np.unique(labels)) != len(labels):
+            raise InputError("every node needs a number of its own.")
+        object.__setattr__(self, "labels", labels)
+
+    def _store(
+        self, name: str, values: object, shape: tuple[int, ...], signed: bool = False
+    ) -> None:
+        """Validate a field and keep it as a read-only float64 array."""
+        try:
+            array = as_floats(values)
+        except (TypeError, ValueError):
+            raise InputError(f"the {name} values are not all numbers.") from None
+        if array.shape != shape:
+            raise InputError(f"{name} has the shape {array.shape} and not {shape}.")
+        if not np.isfinite(array).all():
+            raise InputError(f"{name} holds a value that is not a finite number.")
+        if not signed and (array < 0).any():
+            raise InputError(f"{name} holds a negative value.")
+        if (np.abs(array) > LARGEST_VALUE).any():
+            raise InputError(f"{name} holds a value beyond {LARGEST_VALUE:g}.")
+        object.__setattr__(self, name, array)
+
+    def _store_number(self, name: str, value: object) -> None:
+        """Validate a field that is one positive number."""
+        self._store(name, value, ())
+        number = float(getattr(self, name))
+        if number <= 0:
+            raise InputError(f"{name} is {number:g} and must be positive.")
+        object.__setattr__(self, name, number)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes, the depot included."""
+        nodes = self.coords if self.coords is not None else self.matrix
+        assert nodes is not None
+        return len(nodes)
+
+    @property
+    def size(self) -> int:
+        """Number of nodes to be visited, which the field calls N."""
+        return self.num_nodes - self.problem.has_depot
+
+    def lengths(self, sources: Indices, targets: Indices) -> Floats:
+        """Lengths of the edges between nodes, as the problem's objective counts them."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix[sources, targets])
+        assert self.coords is not None
+        return self.metric.between(self.coords[sources], self.coords[targets])
+
+    def length_matrix(self) -> Floats:
+        """Lengths of all edges; only for sizes whose square fits in memory."""
+        if self.matrix is not None:
+            return self.matrix
+        nodes = np.arange(self.num_nodes)
+        return self.lengths(nodes[:, None], nodes[None, :])
+
+    def tour_length(self, nodes: Indices) -> float:
+        """Length of the closed tour through nodes in this order."""
+        nodes = np.asarray(nodes, dtype=np.int64)
+        return float(self.lengths(nodes, np.roll(nodes, -1)).sum()) if len(nodes) else 0.0
+
+    def with_rounding(self: AnyInstance, rounding: Rounding) -> AnyInstance:
+        """Return the same instance with edges rounded in another way."""
+        return replace(self, metric=self.metric.rounded(rounding))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Routes through the nodes of an instance.
+
+    Parameters
+    ----------
+    routes
+        Node indices of each route in order, without the depot. A TSP has one
+        route with all nodes; PCTSP and OP have one route, which may be empty.
+    """
+
+    routes: tuple[tuple[int, ...], ...]
+
+    def __init__(self, routes: object) -> None:
+        checked = tuple(tuple(int(node) for node in route) for route in routes)  # type: ignore[attr-defined]
+        object.__setattr__(self, "routes", checked)
+
+    def labelled(self, instance: Instance) -> list[list[int]]:
+        """Routes in the numbers of the instance's original file."""
+        return [[int(instance.labels[node]) for node in route] for route in self.routes]
+
+
+@dataclass(frozen=True)
+class Check:
+    """Verdict of a checker.
+
+    Parameters
+    ----------
+    objective
+        Objective in the problem's own sense, from the original data; None
+        where the solution names nodes that do not exist.
+    violation
+        What is wrong, in one sentence; None if the solution is feasible.
+    """
+
+    objective: float | None
+    violation: str | None = None
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the solution breaks no rule."""
+        return self.violation is None

@@ -1,0 +1,144 @@
+"""Orienteering problem: the most prize on a tour of bounded length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metasage.problems.base import (
+    TOLERANCE,
+    Arrays,
+    Problem,
+    by_size,
+    closed,
+    find_repeats,
+    find_strays,
+)
+from metasage.problems.instance import Check, Instance, Solution
+from metasage.problems.metric import Floats
+from metasage.problems.rules import Rules
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from metasage.problems.batch import Batch
+
+# Kool et al. (2019) up to 100, then the paper's: about half an optimal tour.
+TOUR_LENGTHS: dict[int, float] = {20: 2, 50: 3, 100: 4, 200: 4, 400: 4, 500: 5, 1000: 6}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OpInstance(Instance):
+    """An instance of the OP.
+
+    Parameters
+    ----------
+    prize
+        Prize of each node. The depot's own counts in every solution.
+    max_length
+        Greatest length of the closed tour.
+    """
+
+    prize: Floats
+    max_length: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._store("prize", self.prize, (self.num_nodes,))
+        self._store_number("max_length", self.max_length)
+
+
+class Op(Problem):
+    """Orienteering problem, with prizes that grow with the distance to the depot."""
+
+    name = "op"
+    sense = "max"
+    instance_class = OpInstance
+    set_fields = ("depot", "loc", "prize", "max_length")
+
+    def _draw(
+        self, random: np.random.RandomState, arrays: Arrays, max_length: float | None = None
+    ) -> Arrays:
+        count, size, _ = arrays["loc"].shape
+        distance = np.linalg.norm(arrays["depot"][:, None, :] - arrays["loc"], axis=-1)
+        share = distance / distance.max(axis=-1, keepdims=True)
+        length = by_size(size, TOUR_LENGTHS) if max_length is None else max_length
+        return {"prize": (1 + (share * 99).astype(int)) / 100.0, "max_length": np.full(count, length)}
+
+    def from_arrays(self, arrays: Arrays, name: str = "") -> OpInstance:
+        return OpInstance(
+            coords=np.concatenate([arrays["depot"][None], arrays["loc"]]),
+            prize=np.concatenate([[0.0], arrays["prize"]]),
+            max_length=float(arrays["max_length"]),
+            name=name,
+        )
+
+    def check(self, instance: OpInstance, solution: Solution) -> Check:
+        if violation := find_strays(instance, solution):
+            return Check(None, violation)
+        nodes = [node for route in solution.routes for node in route]
+        objective = float(instance.prize[np.unique([0, *nodes])].sum())
+        violation = find_repeats(instance, solution.routes, "customer")
+        if violation is None and len(solution.routes) > 1:
+            violation = f"a tour is one route, and there are {len(solution.routes)}."
+        length = instance.tour_length(closed(nodes))
+        if violation is None and length > instance.max_length * (1 + TOLERANCE):
+            violation = f"the tour is {length:g} long, of at most {instance.max_length:g}."
+        return Check(objective, violation)
+
+    def to_actions(self, solution: Solution) -> list[int]:
+        return [node for route in solution.routes for node in route] + [0]
+
+    def network_fields(self, instance: OpInstance, scale: float) -> Arrays:
+        largest = float(instance.prize[1:].max(initial=0.0)) or 1.0
+        return {
+            "prize": instance.prize / largest,
+            # Lengths in original units: rounding decides what is feasible.
+            "lengths": instance.length_matrix(),
+            "max_length": np.float64(instance.max_length),  # type: ignore[dict-item]
+            "scale": np.float64(scale),  # type: ignore[dict-item]
+        }
+
+    def features(self, batch: Batch) -> Tensor:
+        return batch.with_columns(batch.fields["prize"])
+
+    def cost(self, batch: Batch, actions: Tensor) -> Tensor:
+        prize = batch.fields["prize"].unsqueeze(1).expand(-1, actions.shape[1], -1)
+        # Padding repeats the depot, whose prize is a constant: left out.
+        return -prize.gather(-1, actions).where(actions != 0, 0.0).sum(-1).float()
+
+    def rules(self, batch: Batch, rollouts: int) -> OpRules:
+        return OpRules(batch, rollouts)
+
+
+class OpRules(Rules):
+    """Any new customer from which the way home is not too long; the depot ends the tour."""
+
+    def __init__(self, batch: Batch, rollouts: int) -> None:
+        super().__init__(batch, rollouts)
+        self.length = self.current.double()
+        self.limit = batch.fields["max_length"].unsqueeze(-1)
+
+    def forbidden(self) -> Tensor:
+        lengths = self.batch.fields["lengths"]
+        home = lengths[:, 0].unsqueeze(1)
+        ahead = self.length.unsqueeze(-1) + self._row(self.current) + home
+        too_long = ahead > self.limit.unsqueeze(-1) * (1 + TOLERANCE)
+        forbidden = self.visited | too_long | self.done.unsqueeze(-1)
+        forbidden[..., 0] = False
+        return forbidden
+
+    def scalar(self) -> Tensor:
+        left = (self.limit - self.length) / self.batch.fields["scale"].unsqueeze(-1)
+        return left.float()
+
+    def step(self, nodes: Tensor) -> None:
+        self.length = self.length + self._row(self.current).gather(-1, nodes[..., None])[..., 0]
+        super().step(nodes)
+        self.done = self.done | (nodes == 0)
+
+    def _row(self, nodes: Tensor) -> Tensor:
+        lengths = self.batch.fields["lengths"]
+        return lengths.gather(1, nodes.unsqueeze(-1).expand(-1, -1, lengths.shape[-1]))

@@ -1,0 +1,137 @@
+"""Prize-collecting TSP: a short tour that collects enough, paying for what it skips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metasage.problems.base import (
+    TOLERANCE,
+    Arrays,
+    Problem,
+    by_size,
+    closed,
+    find_repeats,
+    find_strays,
+)
+from metasage.problems.instance import Check, Instance, Solution
+from metasage.problems.metric import Floats
+from metasage.problems.op import TOUR_LENGTHS
+from metasage.problems.rules import Rules
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from metasage.problems.batch import Batch
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PctspInstance(Instance):
+    """An instance of the PCTSP.
+
+    Parameters
+    ----------
+    prize
+        Prize of each node, 0 at the depot.
+    penalty
+        What each node costs if it is not visited, 0 at the depot.
+    min_prize
+        Least sum of prizes that a tour must collect.
+    """
+
+    prize: Floats
+    penalty: Floats
+    min_prize: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._store("prize", self.prize, (self.num_nodes,))
+        self._store("penalty", self.penalty, (self.num_nodes,))
+        self._store_number("min_prize", self.min_prize)
+
+
+class Pctsp(Problem):
+    """Prize-collecting travelling salesman problem (deterministic prizes)."""
+
+    name = "pctsp"
+    instance_class = PctspInstance
+    set_fields = ("depot", "loc", "penalty", "prize")
+
+    def _draw(
+        self, random: np.random.RandomState, arrays: Arrays, max_length: float | None = None
+    ) -> Arrays:
+        count, size, _ = arrays["loc"].shape
+        # Skipping everything should cost about 1.5 times the expected tour.
+        length = by_size(size, TOUR_LENGTHS) if max_length is None else max_length
+        penalty = random.uniform(size=(count, size)) * (length * 3 / float(size))
+        prize = random.uniform(size=(count, size)) * 4 / float(size)
+        return {"penalty": penalty, "prize": prize}
+
+    def from_arrays(self, arrays: Arrays, name: str = "") -> PctspInstance:
+        return PctspInstance(
+            coords=np.concatenate([arrays["depot"][None], arrays["loc"]]),
+            prize=np.concatenate([[0.0], arrays["prize"]]),
+            penalty=np.concatenate([[0.0], arrays["penalty"]]),
+            name=name,
+        )
+
+    def infeasibility(self, instance: PctspInstance) -> str | None:
+        total = float(instance.prize.sum())
+        if total < instance.min_prize * (1 - TOLERANCE):
+            return f"all prizes together are {total:g}, below the minimum {instance.min_prize:g}."
+        return None
+
+    def check(self, instance: PctspInstance, solution: Solution) -> Check:
+        if violation := find_strays(instance, solution):
+            return Check(None, violation)
+        nodes = [node for route in solution.routes for node in route]
+        skipped = np.setdiff1d(np.arange(1, instance.num_nodes), nodes)
+        objective = instance.tour_length(closed(nodes)) + float(instance.penalty[skipped].sum())
+        violation = find_repeats(instance, solution.routes, "customer")
+        collected = float(instance.prize[np.unique(nodes).astype(np.int64)].sum())
+        if violation is None and len(solution.routes) > 1:
+            violation = f"a tour is one route, and there are {len(solution.routes)}."
+        if violation is None and collected < instance.min_prize * (1 - TOLERANCE):
+            violation = f"the tour collects {collected:g} of at least {instance.min_prize:g}."
+        return Check(objective, violation)
+
+    def to_actions(self, solution: Solution) -> list[int]:
+        return [node for route in solution.routes for node in route] + [0]
+
+    def network_fields(self, instance: PctspInstance, scale: float) -> Arrays:
+        return {"prize": instance.prize / instance.min_prize, "penalty": instance.penalty / scale}
+
+    def features(self, batch: Batch) -> Tensor:
+        return batch.with_columns(batch.fields["prize"], batch.fields["penalty"])
+
+    def cost(self, batch: Batch, actions: Tensor) -> Tensor:
+        penalty = batch.fields["penalty"].unsqueeze(1).expand(-1, actions.shape[1], -1)
+        paid = penalty.scatter(-1, actions, 0.0).sum(-1)
+        return batch.depot_tour_length(actions) + paid.float()
+
+    def rules(self, batch: Batch, rollouts: int) -> PctspRules:
+        return PctspRules(batch, rollouts)
+
+
+class PctspRules(Rules):
+    """Any new customer; the depot, which ends the tour, once enough is collected."""
+
+    def __init__(self, batch: Batch, rollouts: int) -> None:
+        super().__init__(batch, rollouts)
+        self.collected = self.current.double()
+
+    def forbidden(self) -> Tensor:
+        forbidden = self.visited | self.done.unsqueeze(-1)
+        too_little = self.collected < 1.0 - TOLERANCE
+        forbidden[..., 0] = too_little & ~self._all_customers_visited() & ~self.done
+        return forbidden
+
+    def scalar(self) -> Tensor:
+        return (1.0 - self.collected).clamp(min=0.0).float()
+
+    def step(self, nodes: Tensor) -> None:
+        super().step(nodes)
+        self.collected = self.collected + self._gather("prize", nodes)
+        self.done = self.done | (nodes == 0)

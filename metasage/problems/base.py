@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -44,6 +44,10 @@ class Problem(ABC):
     instance_class: ClassVar[type[Instance]]
     set_fields: ClassVar[tuple[str, ...]]
     """Arrays that make up a set of instances; together they tell the problem."""
+    constants: ClassVar[tuple[str, ...]] = ()
+    """Constants of the generator that a user may set."""
+    num_features: ClassVar[int]
+    """Number of features of a node that is not the depot."""
     scalar_context: ClassVar[bool] = True
     """Whether the rules feed a number (load, prize, length left) to the query."""
 
@@ -61,7 +65,7 @@ class Problem(ABC):
         count: int,
         seed: int,
         layout: Layout = "uniform",
-        **constants: float | None,
+        **constants: float,
     ) -> Arrays:
         """Draw the arrays of a set, as the published recipe draws them.
 
@@ -86,22 +90,30 @@ class Problem(ABC):
         if not 0 <= seed < 2**32:
             raise InputError(f"seed is {seed} and must lie between 0 and 4294967295.")
         for name, constant in constants.items():
-            if constant is not None and not (np.isfinite(constant) and constant > 0):
-                raise InputError(f"{name} is {constant:g} and must be positive.")
+            if name not in self.constants:
+                raise InputError(f"{name.replace('_', '-')} is not a constant of {self.name}.")
+            if not (np.isfinite(constant) and constant > 0):
+                raise InputError(f"{name.replace('_', '-')} is {constant:g} and must be positive.")
         random = np.random.RandomState(seed)
         arrays: Arrays = {}
         if self.has_depot:
             arrays["depot"] = random.uniform(size=(count, 2))
         arrays["loc"] = points(random, count, size, layout)
-        return arrays | self._draw(random, arrays, **constants)
+        return arrays | self._draw(random, arrays, constants)
 
     @abstractmethod
-    def _draw(self, random: np.random.RandomState, arrays: Arrays, **constants: Any) -> Arrays:
+    def _draw(
+        self, random: np.random.RandomState, arrays: Arrays, constants: Mapping[str, float]
+    ) -> Arrays:
         """Draw what the problem needs beside the places, and add its constants."""
 
     @abstractmethod
     def from_arrays(self, arrays: Arrays, name: str = "") -> Instance:
         """Build one instance from the rows of a set's arrays."""
+
+    def facts(self, instance: Any) -> dict[str, float]:
+        """Return the numbers that tell a user what kind of instance this is."""
+        return {}
 
     def infeasibility(self, instance: Any) -> str | None:
         """Say why an instance has no feasible solution; None if it has one."""
@@ -172,6 +184,24 @@ def all_problems() -> dict[str, Problem]:
     for module in pkgutil.iter_modules(package.__path__, prefix=package.__name__ + "."):
         importlib.import_module(module.name)
     return dict(sorted(_REGISTRY.items()))
+
+
+def check(instance: Instance, solution: Solution) -> Check:
+    """Measure a solution on the original data, independently of any network.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    solution
+        Routes through its nodes.
+
+    Returns
+    -------
+    Check
+        Objective, and the first violation in one sentence if there is one.
+    """
+    return instance.problem.check(instance, solution)
 
 
 def find_strays(instance: Instance, solution: Solution) -> str | None:

@@ -96,7 +96,8 @@ class Batch:
 
     def edge_lengths(self, sources: Tensor, targets: Tensor) -> Tensor:
         """Unit-square lengths of the edges between nodes, shape as the nodes'."""
-        return (self._places(sources) - self._places(targets)).norm(dim=-1)
+        difference = self._places(sources) - self._places(targets)
+        return difference.square().sum(-1).sqrt()
 
     def tour_length(self, actions: Tensor) -> Tensor:
         """Unit-square length of closed tours, shape (instances, rollouts)."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metasage.problems.base import (
     TOLERANCE,
@@ -31,8 +33,11 @@ if TYPE_CHECKING:
 _CAPACITIES: dict[int, float] = {20: 30, 50: 40, 100: 50, 125: 55, 150: 60, 200: 70}
 _CAPACITY_ABOVE = 50.0
 
-# Largest capacity, in units of the rules; below the exact range of float32.
+# Largest capacity in units of the rules: load and demand add up below 2**24,
+# where float32 is exact.
 _MOST_UNITS = 2**23
+
+Loads = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,15 +68,17 @@ class Cvrp(Problem):
     single_tour = False
     instance_class = CvrpInstance
     set_fields = ("depot", "loc", "demand", "capacity")
+    num_features = 3
+    constants = ("capacity",)
 
     def _draw(
-        self, random: np.random.RandomState, arrays: Arrays, capacity: float | None = None
+        self, random: np.random.RandomState, arrays: Arrays, constants: Mapping[str, float]
     ) -> Arrays:
         count, size, _ = arrays["loc"].shape
         demand = random.randint(1, 10, size=(count, size))
         return {
             "demand": demand,
-            "capacity": np.full(count, default_capacity(size) if capacity is None else capacity),
+            "capacity": np.full(count, constants.get("capacity", default_capacity(size))),
         }
 
     def from_arrays(self, arrays: Arrays, name: str = "") -> CvrpInstance:
@@ -81,6 +88,14 @@ class Cvrp(Problem):
             capacity=float(arrays["capacity"]),
             name=name,
         )
+
+    def facts(self, instance: CvrpInstance) -> dict[str, float]:
+        total = float(instance.demand.sum())
+        return {
+            "capacity": instance.capacity,
+            "total demand": total,
+            "least vehicles": float(np.ceil(total / instance.capacity * (1 - TOLERANCE))),
+        }
 
     def infeasibility(self, instance: CvrpInstance) -> str | None:
         worst = int(np.argmax(instance.demand))
@@ -120,7 +135,7 @@ class Cvrp(Problem):
 
     def network_fields(self, instance: CvrpInstance, scale: float) -> Arrays:
         demand, capacity = exact_units(instance.demand, instance.capacity)
-        return {"demand": demand, "capacity": np.int64(capacity)}  # type: ignore[dict-item]
+        return {"demand": demand, "capacity": np.asarray(capacity)}
 
     def features(self, batch: Batch) -> Tensor:
         fraction = batch.fields["demand"] / batch.fields["capacity"].unsqueeze(-1)
@@ -134,25 +149,29 @@ class Cvrp(Problem):
 
 
 class CvrpRules(Rules):
-    """A customer needs room on the vehicle; the depot may not follow itself."""
+    """A customer needs room on the vehicle; the depot may not follow itself.
+
+    Loads are whole numbers in float32, below its exact range, or fractions of
+    the capacity where a network was trained that way.
+    """
 
     def __init__(self, batch: Batch, rollouts: int) -> None:
         super().__init__(batch, rollouts)
-        self.capacity = batch.fields["capacity"].unsqueeze(-1).expand_as(self.current)
-        self.load = self.capacity
+        self.capacity = batch.fields["capacity"].unsqueeze(-1)
+        self.load = self.current.float()
 
     def forbidden(self) -> Tensor:
-        too_much = self.batch.fields["demand"].unsqueeze(1) > self.load.unsqueeze(-1)
-        forbidden = self.visited | too_much
+        loaded = self.load.unsqueeze(-1) + self.batch.fields["demand"].unsqueeze(1)
+        forbidden = self.visited | (loaded > self.capacity.unsqueeze(-1))
         forbidden[..., 0] = (self.current == 0) & ~self.done
         return forbidden
 
     def scalar(self) -> Tensor:
-        return (self.load / self.capacity).float()
+        return (self.capacity - self.load) / self.capacity
 
     def step(self, nodes: Tensor) -> None:
         super().step(nodes)
-        self.load = (self.load - self._gather("demand", nodes)).where(nodes != 0, self.capacity)
+        self.load = (self.load + self._gather("demand", nodes)).where(nodes != 0, 0.0)
         self.done = self._all_customers_visited()
 
 
@@ -161,7 +180,7 @@ def default_capacity(size: int) -> float:
     return by_size(size, _CAPACITIES) if size <= max(_CAPACITIES) else _CAPACITY_ABOVE
 
 
-def exact_units(demand: Floats, capacity: float) -> tuple[np.ndarray[Any, Any], int]:
+def exact_units(demand: Floats, capacity: float) -> tuple[Loads, Loads]:
     """Express demands and capacity in whole units, so that loads add up exactly.
 
     Decimal data are scaled by a power of ten. What stays fractional, or would be
@@ -170,10 +189,10 @@ def exact_units(demand: Floats, capacity: float) -> tuple[np.ndarray[Any, Any], 
     """
     for factor in (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000):
         scaled = np.append(demand, capacity) * factor
-        whole = np.rint(scaled)
-        if whole[-1] > _MOST_UNITS:
+        units = np.rint(scaled)
+        if units[-1] > _MOST_UNITS:
             break
-        if np.allclose(scaled, whole, rtol=1e-12, atol=1e-9):
-            return whole[:-1].astype(np.int64), int(whole[-1])
+        if np.allclose(scaled, units, rtol=1e-12, atol=1e-9):
+            return units[:-1].astype(np.float32), units[-1].astype(np.float32)
     units = np.ceil(demand * (_MOST_UNITS / capacity) - 1e-6)
-    return units.astype(np.int64), _MOST_UNITS
+    return units.astype(np.float32), np.float32(_MOST_UNITS)  # type: ignore[return-value]

@@ -46,7 +46,7 @@ class Instance:
     coords: Floats | None = None
     metric: Metric = EXACT_2D
     matrix: Floats | None = None
-    labels: Indices = field(default=None)  # type: ignore[assignment]
+    labels: Indices = field(default=None)  # type: ignore[arg-type]
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Instance:
             self._store("matrix", self.matrix, (len(self.matrix), len(self.matrix)))
             if self.coords is not None and len(self.coords) != len(self.matrix):
                 raise InputError(
-                    f"{len(self.coords)} coordinates do not fit a matrix of {len(self.matrix)} nodes."
+                    f"{len(self.coords)} places do not fit a matrix of {len(self.matrix)} nodes."
                 )
             if not np.array_equal(self.matrix, self.matrix.T):
                 raise InputError("the matrix of lengths is not symmetric.")

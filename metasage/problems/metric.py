@@ -86,9 +86,7 @@ class Metric:
     @property
     def is_integral(self) -> bool:
         """Whether every edge has an integral length (a matrix never promises it)."""
-        return self.measure is not None and (
-            self.rounding != "none" or self.name in ("ATT", "GEO")
-        )
+        return self.measure is not None and (self.rounding != "none" or self.name in ("ATT", "GEO"))
 
     def between(self, a: Floats, b: Floats) -> Floats:
         """Lengths between the points of two arrays that broadcast together."""

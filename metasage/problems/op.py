@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,15 +58,20 @@ class Op(Problem):
     sense = "max"
     instance_class = OpInstance
     set_fields = ("depot", "loc", "prize", "max_length")
+    num_features = 3
+    constants = ("max_length",)
 
     def _draw(
-        self, random: np.random.RandomState, arrays: Arrays, max_length: float | None = None
+        self, random: np.random.RandomState, arrays: Arrays, constants: Mapping[str, float]
     ) -> Arrays:
         count, size, _ = arrays["loc"].shape
         distance = np.linalg.norm(arrays["depot"][:, None, :] - arrays["loc"], axis=-1)
         share = distance / distance.max(axis=-1, keepdims=True)
-        length = by_size(size, TOUR_LENGTHS) if max_length is None else max_length
-        return {"prize": (1 + (share * 99).astype(int)) / 100.0, "max_length": np.full(count, length)}
+        length = constants.get("max_length", by_size(size, TOUR_LENGTHS))
+        return {
+            "prize": (1 + (share * 99).astype(int)) / 100.0,
+            "max_length": np.full(count, length),
+        }
 
     def from_arrays(self, arrays: Arrays, name: str = "") -> OpInstance:
         return OpInstance(
@@ -74,6 +80,17 @@ class Op(Problem):
             max_length=float(arrays["max_length"]),
             name=name,
         )
+
+    def facts(self, instance: OpInstance) -> dict[str, float]:
+        home = instance.lengths(
+            np.zeros(instance.num_nodes, dtype=np.int64), np.arange(instance.num_nodes)
+        )
+        near = 2 * home <= instance.max_length * (1 + TOLERANCE)
+        return {
+            "maximum length": instance.max_length,
+            "total prize": float(instance.prize.sum()),
+            "customers within reach": float(near[1:].sum()),
+        }
 
     def check(self, instance: OpInstance, solution: Solution) -> Check:
         if violation := find_strays(instance, solution):
@@ -97,8 +114,8 @@ class Op(Problem):
             "prize": instance.prize / largest,
             # Lengths in original units: rounding decides what is feasible.
             "lengths": instance.length_matrix(),
-            "max_length": np.float64(instance.max_length),  # type: ignore[dict-item]
-            "scale": np.float64(scale),  # type: ignore[dict-item]
+            "max_length": np.asarray(instance.max_length),
+            "scale": np.asarray(scale),
         }
 
     def features(self, batch: Batch) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,13 +59,15 @@ class Pctsp(Problem):
     name = "pctsp"
     instance_class = PctspInstance
     set_fields = ("depot", "loc", "penalty", "prize")
+    num_features = 4
+    constants = ("max_length",)
 
     def _draw(
-        self, random: np.random.RandomState, arrays: Arrays, max_length: float | None = None
+        self, random: np.random.RandomState, arrays: Arrays, constants: Mapping[str, float]
     ) -> Arrays:
         count, size, _ = arrays["loc"].shape
         # Skipping everything should cost about 1.5 times the expected tour.
-        length = by_size(size, TOUR_LENGTHS) if max_length is None else max_length
+        length = constants.get("max_length", by_size(size, TOUR_LENGTHS))
         penalty = random.uniform(size=(count, size)) * (length * 3 / float(size))
         prize = random.uniform(size=(count, size)) * 4 / float(size)
         return {"penalty": penalty, "prize": prize}
@@ -76,6 +79,13 @@ class Pctsp(Problem):
             penalty=np.concatenate([[0.0], arrays["penalty"]]),
             name=name,
         )
+
+    def facts(self, instance: PctspInstance) -> dict[str, float]:
+        return {
+            "minimum prize": instance.min_prize,
+            "total prize": float(instance.prize.sum()),
+            "total penalty": float(instance.penalty.sum()),
+        }
 
     def infeasibility(self, instance: PctspInstance) -> str | None:
         total = float(instance.prize.sum())

@@ -41,7 +41,12 @@ class InstanceSet:
         if loc.ndim != 3 or loc.shape[2] != 2 or 0 in loc.shape:
             raise InputError(f"loc has the shape {loc.shape} and not (instances, nodes, 2).")
         count, size, _ = loc.shape
-        shapes = {"loc": loc.shape, "depot": (count, 2), "capacity": (count,), "max_length": (count,)}
+        shapes = {
+            "loc": loc.shape,
+            "depot": (count, 2),
+            "capacity": (count,),
+            "max_length": (count,),
+        }
         for name in self.problem.set_fields:
             array = np.asarray(self.arrays[name])
             if array.dtype.kind not in "iuf":
@@ -76,7 +81,7 @@ def generate(
     count: int = 1,
     seed: int = 1234,
     layout: Layout = "uniform",
-    **constants: float | None,
+    **constants: float,
 ) -> InstanceSet:
     """Generate a set as the published recipes do; see `Problem.generate`."""
     problem = get_problem(problem) if isinstance(problem, str) else problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,9 +30,12 @@ class Tsp(Problem):
     has_depot = False
     instance_class = TspInstance
     set_fields = ("loc",)
+    num_features = 2
     scalar_context = False
 
-    def _draw(self, random: np.random.RandomState, arrays: Arrays) -> Arrays:
+    def _draw(
+        self, random: np.random.RandomState, arrays: Arrays, constants: Mapping[str, float]
+    ) -> Arrays:
         return {}
 
     def from_arrays(self, arrays: Arrays, name: str = "") -> TspInstance:

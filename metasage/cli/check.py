@@ -1,0 +1,35 @@
+"""``metasage check``: measure a solution on the original data."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from metasage.cli.options import File, Json, ProblemOption, Round
+
+
+def check(
+    file: File,
+    solution: Annotated[str, typer.Argument(metavar="SOLUTION", help=".sol, .tour or .json.")],
+    problem: ProblemOption = None,
+    rounding: Round = None,
+    json: Json = None,
+) -> int:
+    """Check a solution: exit code 0 if it is feasible, 1 if it is not."""
+    import metasage
+    from metasage.cli.output import number, write_json
+
+    instance = metasage.read_instance(file, problem, rounding)
+    verdict = metasage.check(instance, metasage.read_solution(solution, instance))
+    objective = number(verdict.objective)
+    if json is not None:
+        result = {
+            "objective": objective,
+            "feasible": verdict.feasible,
+            "violation": verdict.violation,
+        }
+        write_json(result, json)
+    if json != "-":
+        typer.echo(f"feasible, objective {objective}" if verdict.feasible else verdict.violation)
+    return 0 if verdict.feasible else 1

@@ -1,0 +1,1 @@
+"""Policies: networks that construct routes, and where their weights come from."""

@@ -1,0 +1,97 @@
+"""The options that make one attention policy AM, POMO or Sym-NCO."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from metasage.errors import InputError
+from metasage.problems import Problem, get_problem
+
+
+@dataclass(frozen=True)
+class PolicyConfig:
+    """Architecture of a policy.
+
+    Parameters
+    ----------
+    problem
+        Name of the problem.
+    width, layers, heads, hidden
+        Embedding width, encoder layers, heads, and width of the feed-forward
+        part.
+    norm
+        Normalisation in the encoder: over the nodes of an ``instance`` (POMO)
+        or over the ``batch``, with running statistics (AM).
+    attention_bias
+        Whether the encoder's query, key and value projections have biases.
+    encoder_combine_bias, combine_bias
+        Whether the layers that join the heads have biases, in encoder and
+        decoder.
+    projected_pointer
+        Whether the final pointer's keys are projected (AM) or the embeddings
+        themselves (POMO).
+    mean_query
+        Whether the query has a term from the mean embedding.
+    placeholder
+        Whether there is a learned query for TSP's first step (AM).
+    projection_head
+        Whether there is a head for Sym-NCO's invariance loss.
+    starts
+        ``forced``: rollout i starts at node i (POMO); ``free``: the policy
+        chooses (AM).
+    fractional_load
+        Whether loads add up as float32 fractions of the capacity, as in the
+        code that trained the network (AM); a vehicle that is exactly full may
+        then count as overfull. Otherwise loads are exact.
+    clip
+        Bound of the logits.
+    """
+
+    problem: str
+    width: int = 128
+    layers: int = 6
+    heads: int = 8
+    hidden: int = 512
+    norm: Literal["instance", "batch"] = "instance"
+    attention_bias: bool = False
+    encoder_combine_bias: bool = True
+    combine_bias: bool = True
+    projected_pointer: bool = False
+    mean_query: bool = False
+    placeholder: bool = False
+    projection_head: bool = False
+    starts: Literal["forced", "free"] = "forced"
+    fractional_load: bool = False
+    clip: float = 10.0
+
+    def __post_init__(self) -> None:
+        get_problem(self.problem)
+        for name in ("width", "layers", "heads", "hidden"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)} and must be at least 1.")
+        if self.width % self.heads:
+            raise InputError(f"a width of {self.width} does not divide into {self.heads} heads.")
+
+    @property
+    def rules(self) -> Problem:
+        """The problem itself."""
+        return get_problem(self.problem)
+
+    @property
+    def num_features(self) -> int:
+        """Number of features of a node that is not the depot."""
+        return self.rules.num_features
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> PolicyConfig:
+        """Read the options from plain data, refusing unknown ones."""
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            raise InputError(f"'{unknown[0]}' is not an option of a policy.")
+        return cls(**values)

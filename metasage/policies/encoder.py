@@ -1,0 +1,79 @@
+"""The encoder: a transformer over the nodes of an instance."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from metasage.policies.config import PolicyConfig
+
+
+class Encoder(nn.Module):
+    """Embeds nodes and lets them attend to each other (Kool et al. 2019)."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        self.embed = nn.Linear(config.num_features, config.width)
+        self.embed_depot = nn.Linear(2, config.width) if config.rules.has_depot else None
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Turn node features (instances, nodes, features) into embeddings."""
+        if self.embed_depot is None:
+            h = self.embed(features)
+        else:
+            depot = self.embed_depot(features[:, :1, :2])
+            h = torch.cat([depot, self.embed(features[:, 1:])], dim=1)
+        for layer in self.layers:
+            h = layer(h)
+        return h  # type: ignore[no-any-return]
+
+
+class EncoderLayer(nn.Module):
+    """Attention and a feed-forward part, each with a residual and a norm after it."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        super().__init__()
+        width = config.width
+        self.heads = config.heads
+        self.query_key_value = nn.Linear(width, 3 * width, bias=config.attention_bias)
+        self.combine = nn.Linear(width, width, bias=config.encoder_combine_bias)
+        self.norm1 = make_norm(config)
+        self.hidden = nn.Linear(width, config.hidden)
+        self.output = nn.Linear(config.hidden, width)
+        self.norm2 = make_norm(config)
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Update embeddings of shape (instances, nodes, width)."""
+        split = self.query_key_value(h).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        glimpse = functional.scaled_dot_product_attention(split[0], split[1], split[2])
+        h = self.norm1(h + self.combine(glimpse.transpose(1, 2).flatten(2)))
+        return self.norm2(h + self.output(functional.relu(self.hidden(h))))  # type: ignore[no-any-return]
+
+
+def make_norm(config: PolicyConfig) -> nn.Module:
+    """Build the normalisation that a policy asks for."""
+    return InstanceNorm(config.width) if config.norm == "instance" else BatchNorm(config.width)
+
+
+class InstanceNorm(nn.Module):
+    """Normalises each dimension over the nodes of an instance."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Normalise embeddings of shape (instances, nodes, width)."""
+        variance, mean = torch.var_mean(h, dim=1, correction=0, keepdim=True)
+        return (h - mean) * (variance + 1e-5).rsqrt() * self.weight + self.bias
+
+
+class BatchNorm(nn.BatchNorm1d):
+    """Normalises each dimension over all nodes of a batch."""
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Normalise embeddings of shape (instances, nodes, width)."""
+        return super().forward(h.flatten(0, 1)).view_as(h)

@@ -1,0 +1,191 @@
+"""The readable reference: rollouts in plain torch, on any device."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import torch
+from torch import Tensor
+
+from metasage.problems.batch import Batch
+from metasage.rollout.interface import (
+    DeadlineReached,
+    DecoderInputs,
+    Decoding,
+    Engine,
+    Request,
+    Rollouts,
+)
+from metasage.rollout.random import uniforms
+
+
+class TorchEngine(Engine):
+    """Rollouts in plain torch: slow at large N, but short and differentiable."""
+
+    name = "torch"
+
+    @torch.no_grad()
+    def rollout(  # noqa: D102
+        self, batch: Batch, inputs: DecoderInputs, decoding: Decoding, request: Request
+    ) -> Rollouts:
+        forced = request.forced
+        num_forced = 0 if forced is None else forced.shape[1]
+        decoder = _Decoder(batch, inputs, decoding, request.rollouts + num_forced)
+        numbers = request.offset + torch.arange(request.rollouts, device=batch.device)
+        first_scored = request.starts is None
+        actions: list[Tensor] = []
+        log_likelihood = batch.coords.new_zeros(decoder.shape, dtype=torch.float64)
+        steps = torch.zeros(decoder.shape, dtype=torch.long, device=batch.device)
+        while not decoder.rules.done.all():
+            if request.deadline is not None and time.monotonic() > request.deadline:
+                raise DeadlineReached
+            step = len(actions)
+            log_p = decoder.log_probabilities()
+            if step == 0 and request.starts is not None:
+                nodes = request.starts
+            elif decoding.greedy:
+                nodes = log_p[:, : request.rollouts].argmax(-1)
+            else:
+                draws = uniforms(request.seeds.to(batch.device), numbers, step)
+                nodes = _draw(log_p[:, : request.rollouts], draws)
+            if forced is not None:
+                given = forced[..., step] if step < forced.shape[2] else forced[..., 0] * 0
+                nodes = torch.cat([nodes, given], dim=1)
+            active = ~decoder.rules.done
+            nodes = nodes.where(active, 0 if batch.problem.has_depot else decoder.rules.current)
+            if step > 0 or first_scored:
+                chosen = log_p.gather(-1, nodes.unsqueeze(-1)).squeeze(-1).double()
+                log_likelihood += chosen.where(active, 0.0)
+            steps += active
+            decoder.rules.step(nodes)
+            actions.append(nodes)
+        tours = torch.stack(actions, dim=-1)
+        result = Rollouts(
+            tours, steps, log_likelihood, batch.problem.cost(batch, tours).double(), first_scored
+        )
+        if request.eta_sums is not None:
+            _add_eta_sums(batch, inputs, decoding, request, result)
+        return result
+
+    def weighted_log_likelihood(  # noqa: D102
+        self,
+        batch: Batch,
+        inputs: DecoderInputs,
+        decoding: Decoding,
+        rollouts: Rollouts,
+        weights: Tensor,
+    ) -> Tensor:
+        return (_log_likelihood(batch, inputs, decoding, rollouts) * weights).sum()
+
+
+class _Decoder:
+    """The decoder's view of all rollouts at the current step."""
+
+    def __init__(
+        self, batch: Batch, inputs: DecoderInputs, decoding: Decoding, rollouts: int
+    ) -> None:
+        self.batch, self.inputs, self.decoding = batch, inputs, decoding
+        self.shape = (batch.num_instances, rollouts)
+        self.rules = batch.problem.rules(batch, rollouts)
+        self.first: Tensor | None = None
+        self.keys = self._split(inputs.keys)
+        self.values = self._split(inputs.values)
+
+    def log_probabilities(self) -> Tensor:
+        """Log-probabilities of all nodes, shape (instances, rollouts, nodes)."""
+        inputs, decoding = self.inputs, self.decoding
+        forbidden = self.rules.forbidden()
+        query = self._split(self._query())
+        scores = query @ self.keys.transpose(-1, -2) / math.sqrt(query.shape[-1])
+        weights = scores.masked_fill(forbidden.unsqueeze(1), -math.inf).softmax(-1)
+        glimpse = (weights @ self.values).transpose(1, 2).flatten(2)
+        adapter = decoding.adapter
+        if adapter is not None and adapter.place == "before":
+            glimpse = adapter(glimpse)
+        query = torch.nn.functional.linear(glimpse, inputs.combine_weight, inputs.combine_bias)
+        if adapter is not None and adapter.place == "after":
+            query = adapter(query)
+        scores = query @ inputs.pointers.transpose(-1, -2) / math.sqrt(inputs.width)
+        logits = self._clipped(scores).masked_fill(forbidden, -math.inf)
+        return (logits / decoding.temperature).log_softmax(-1)
+
+    def _query(self) -> Tensor:
+        inputs, current = self.inputs, self.rules.current
+        if self.first is None and not self.batch.problem.has_depot:
+            if bool((current < 0).all()):
+                start = inputs.query_start
+                if start is None:  # a forced start makes this step's query irrelevant
+                    start = inputs.query_last.mean(1)
+                return start.unsqueeze(1).expand(-1, self.shape[1], -1)
+            self.first = current
+        query = _rows(inputs.query_last, current)
+        if inputs.query_first is not None and self.first is not None:
+            query = query + _rows(inputs.query_first, self.first)
+        scalar = self.rules.scalar()
+        if inputs.query_scalar is not None and scalar is not None:
+            query = query + scalar.unsqueeze(-1) * inputs.query_scalar
+        return query
+
+    def _clipped(self, scores: Tensor) -> Tensor:
+        bias, clip = self.decoding.bias, self.inputs.clip
+        if bias is None or bool((self.rules.current < 0).any()):
+            return clip * scores.tanh()
+        here = _rows(self.batch.coords, self.rules.current).unsqueeze(2)
+        distance = (here - self.batch.coords.unsqueeze(1)).square().sum(-1).sqrt()
+        if bias.kind == "inside":
+            return clip * (scores - distance.pow(bias.strength)).tanh()
+        return clip * scores.tanh() - bias.strength * distance
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.view(*x.shape[:-1], self.inputs.heads, -1).transpose(1, 2)
+
+
+def _rows(table: Tensor, nodes: Tensor) -> Tensor:
+    """Rows of a per-node table at one node of each rollout."""
+    return table.gather(1, nodes.unsqueeze(-1).expand(-1, -1, table.shape[-1]))
+
+
+def _draw(log_p: Tensor, draws: Tensor) -> Tensor:
+    """Invert the distribution function, nodes in the order of their numbers."""
+    cumulative = log_p.double().exp().cumsum(-1)
+    beyond = cumulative > (draws * cumulative[..., -1]).unsqueeze(-1)
+    return beyond.to(torch.int8).argmax(-1)
+
+
+def _log_likelihood(
+    batch: Batch, inputs: DecoderInputs, decoding: Decoding, rollouts: Rollouts
+) -> Tensor:
+    """Log-likelihoods of given rollouts, with a graph over all their steps."""
+    decoder = _Decoder(batch, inputs, decoding, rollouts.actions.shape[1])
+    total = inputs.keys.new_zeros(decoder.shape)
+    for step, nodes in enumerate(rollouts.actions.unbind(-1)):
+        if step > 0 or rollouts.first_scored:
+            chosen = decoder.log_probabilities().gather(-1, nodes.unsqueeze(-1)).squeeze(-1)
+            total = total + chosen.where(~decoder.rules.done, 0.0)
+        decoder.rules.step(nodes)
+    return total
+
+
+def _add_eta_sums(
+    batch: Batch, inputs: DecoderInputs, decoding: Decoding, request: Request, result: Rollouts
+) -> None:
+    """Let autograd differentiate what was rolled out with respect to eta."""
+    assert decoding.adapter is not None
+    assert request.eta_sums is not None
+    with torch.enable_grad():
+        eta = decoding.adapter.flat().detach().requires_grad_()
+        adapter = type(decoding.adapter).from_flat(eta, decoding.adapter.place)
+        tracked = Decoding(decoding.greedy, decoding.temperature, decoding.bias, adapter)
+        log_likelihood = _log_likelihood(batch, inputs, tracked, result)
+        centre = 0.0 if request.centre is None else request.centre.unsqueeze(1).to(result.cost)
+        chosen = torch.arange(result.cost.shape[1], device=batch.device) < request.rollouts
+        sums = request.eta_sums
+        for total, weights in (
+            (sums.by_cost, (result.cost - centre) * chosen),
+            (sums.plain, chosen.expand_as(result.cost)),
+            (sums.forced, (~chosen).expand_as(result.cost)),
+        ):
+            weighted = (log_likelihood * weights.to(log_likelihood.dtype)).sum()
+            (gradient,) = torch.autograd.grad(weighted, eta, retain_graph=True)
+            total += gradient.to(total)

@@ -16,17 +16,18 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 INTERRUPTED = 130
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code."""
     try:
-        result = app(args=arguments, standalone_mode=False, prog_name="metasage")
+        # Without any argument the user wants to know what there is.
+        result = app(args=arguments or ["--help"], standalone_mode=False, prog_name="metasage")
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except MetasageError as error:
         return _complain(str(error), error.exit_code)
     except _UsageError as error:
         message = getattr(error, "format_message", error.__str__)()
-        return _complain(" ".join(message.split()) or "a command is missing: see --help.")
+        return _complain(" ".join(message.split()))
     except typer.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -46,7 +47,7 @@ def _complain(sentence: str, exit_code: int = 2) -> int:
 
 def main() -> None:
     """Run the command line of this process."""
-    sys.exit(run())
+    sys.exit(run(sys.argv[1:]))
 
 
 if __name__ == "__main__":

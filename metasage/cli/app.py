@@ -11,7 +11,6 @@ from metasage.cli import check, generate, info
 app = typer.Typer(
     name="metasage",
     help="Solve routing problems with neural policies that adapt to the instance.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -32,4 +32,7 @@ def check(
         write_json(result, json)
     if json != "-":
         typer.echo(f"feasible, objective {objective}" if verdict.feasible else verdict.violation)
+        stated = getattr(metasage.read(solution), "objective", None)
+        if stated not in (None, verdict.objective):
+            typer.echo(f"note: the file states {number(stated)}, and the routes have {objective}")
     return 0 if verdict.feasible else 1

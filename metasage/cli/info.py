@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metasage.cli.options import File, Json, ProblemOption, Round
+
+if TYPE_CHECKING:
+    from metasage.problems import Instance
 
 
 def info(
     file: File, problem: ProblemOption = None, rounding: Round = None, json: Json = None
 ) -> None:
-    """Show problem, size, bounds and rounding of an instance, and how it would be solved."""
+    """Show problem, size, bounds and rounding of an instance or a set, and the engine for it."""
     import metasage
-    from metasage.cli.output import number, print_facts, write_json
+    from metasage.cli.output import print_facts, write_json
 
-    instance = metasage.read_instance(file, problem, rounding)
-    facts: dict[str, Any] = {
+    found = metasage.read(file, problem)
+    if isinstance(found, metasage.InstanceSet):
+        facts = {"set": found.name, "instances": len(found)} | describe(found[0])
+        facts.pop("instance")
+    else:
+        facts = describe(metasage.read_instance(file, problem, rounding))
+    if json is not None:
+        write_json(facts, json)
+    if json != "-":
+        print_facts({name: _in_words(value) for name, value in facts.items()})
+
+
+def describe(instance: Instance) -> dict[str, Any]:
+    """Return what is known of an instance before it is solved."""
+    from metasage.cli.output import number
+
+    places = instance.coords
+    return {
         "instance": instance.name,
         "problem": instance.problem.name,
         "n": instance.size,
         "sense": instance.problem.sense,
         "metric": instance.metric.name,
         "rounding": instance.metric.rounding,
-        "coordinates": None,
+        "coordinates": None
+        if places is None
+        else [places.min(axis=0).tolist(), places.max(axis=0).tolist()],
         **{name: number(value) for name, value in instance.problem.facts(instance).items()},
         "infeasible": instance.problem.infeasibility(instance),
         "engine": engine_name(),
     }
-    if instance.coords is not None:
-        low, high = instance.coords.min(axis=0), instance.coords.max(axis=0)
-        facts["coordinates"] = [[float(value) for value in corner] for corner in (low, high)]
-    if json is not None:
-        write_json(facts, json)
-    if json != "-":
-        print_facts({name: _in_words(value) for name, value in facts.items()})
 
 
 def engine_name() -> str:

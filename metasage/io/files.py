@@ -1,0 +1,125 @@
+"""Bytes from and to the disk, with every failure told in one sentence."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from metasage.errors import InputError
+
+AnyPath = str | os.PathLike[str]
+
+LARGEST_FILE = 512 * 2**20
+_CHUNK = 2**20
+_LONGEST_QUOTE = 40
+
+
+def load(path: AnyPath) -> bytes:
+    """Read a whole file.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or if it is unreadable, empty or too large.
+    """
+    try:
+        with open(path, "rb") as handle:
+            size = os.fstat(handle.fileno()).st_size
+            chunks = []
+            # Pipes have no size, so what was read is counted as well.
+            while size <= LARGEST_FILE and (chunk := handle.read(_CHUNK)):
+                chunks.append(chunk)
+                size = max(size, len(chunks) * _CHUNK)
+    except FileNotFoundError:
+        raise InputError("the file does not exist.", path) from None
+    except IsADirectoryError:
+        raise InputError("this is a folder, and a file was expected.", path) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"the file cannot be read: {_reason(error)}.", path) from None
+    if size > LARGEST_FILE:
+        raise InputError(f"the file is larger than {LARGEST_FILE // 2**20} MB.", path)
+    data = b"".join(chunks)
+    if not data.strip():
+        raise InputError("the file is empty.", path)
+    return data
+
+
+def write_atomically(path: AnyPath, content: str | bytes) -> None:
+    """Write a file completely or not at all.
+
+    An earlier file of that name stays as it was unless everything was written.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        try:
+            mode = os.stat(path).st_mode
+        except FileNotFoundError:
+            _replace(os.path.realpath(path), data, None)
+            return
+        if stat.S_ISREG(mode):
+            if not os.access(path, os.W_OK):
+                raise PermissionError(13, "Permission denied")
+            _replace(os.path.realpath(path), data, stat.S_IMODE(mode))
+        else:
+            # A device or a pipe takes what it is given and must not be replaced.
+            with open(path, "wb") as handle:
+                handle.write(data)
+    except IsADirectoryError:
+        raise InputError("this is a folder, and a file was to be written.", path) from None
+    except FileNotFoundError:
+        raise InputError("the folder of this file does not exist.", path) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"the file cannot be written: {_reason(error)}.", path) from None
+
+
+def _replace(target: str, data: bytes, mode: int | None) -> None:
+    temporary = os.path.join(os.path.dirname(target), f".metasage-{secrets.token_hex(8)}.tmp")
+    # Not tempfile: its files are closed to all others, whatever the umask says.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with open(descriptor, "wb") as handle:
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+            handle.write(data)
+            handle.flush()
+            os.fsync(descriptor)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _reason(error: OSError | ValueError) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return text[:1].lower() + text[1:]
+
+
+@contextmanager
+def located(path: AnyPath) -> Iterator[None]:
+    """Add the file to errors that do not know it."""
+    try:
+        yield
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(error.message, path) from None
+
+
+def quoted(text: str) -> str:
+    """Quote a piece of a file for an error, shortened if it is long."""
+    return f"'{text}'" if len(text) <= _LONGEST_QUOTE else f"'{text[:_LONGEST_QUOTE]}...'"
+
+
+def plain(value: float) -> int | float:
+    """Return a number whose text is exact and has no needless decimal point."""
+    value = float(value)
+    return int(value) if value.is_integer() else value

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from metasage.cli import check, generate, info
+from metasage.cli import check, generate, info, models, train
 
 app = typer.Typer(
     name="metasage",
@@ -38,3 +38,5 @@ def options(
 app.command("generate")(generate.generate)
 app.command("check")(check.check)
 app.command("info")(info.info)
+app.add_typer(models.app, name="models")
+app.add_typer(train.app, name="train")

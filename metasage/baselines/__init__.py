@@ -1,0 +1,1 @@
+"""Solvers of others behind one interface: ``solve(instance, seconds, seed)``."""

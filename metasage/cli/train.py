@@ -1,0 +1,124 @@
+"""``metasage train``: pre-training, resumable."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Train networks: pomo and symnco.", rich_markup_mode=None)
+
+Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="tsp, cvrp, pctsp or op.")]
+Folder = Annotated[str, typer.Option("-o", "--output", help="Folder of the run.")]
+Recipe = Annotated[str, typer.Option("--recipe", help="paper (full length) or cpu (shipped).")]
+SettingsFile = Annotated[
+    str | None, typer.Option("--settings", metavar="FILE.toml", help="Settings in place of a recipe.")
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Override a setting, e.g. stages.0.lr=1e-4."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", help="Stop, with the state saved, after seconds.")
+]
+EngineName = Annotated[str, typer.Option("--engine", help="auto, native or torch.")]
+Device = Annotated[str, typer.Option("--device", help="Where torch computes.")]
+TensorBoard = Annotated[bool, typer.Option("--tensorboard", help="Write TensorBoard events, too.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+
+@app.command("pomo")
+def pomo(
+    problem: Problem,
+    output: Folder,
+    recipe: Recipe = "cpu",
+    settings: SettingsFile = None,
+    assignments: Assignments = None,
+    resume: Resume = False,
+    time_limit: TimeLimit = None,
+    engine: EngineName = "auto",
+    device: Device = "cpu",
+    tensorboard: TensorBoard = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a policy by POMO: many starts, one shared baseline (Kwon et al. 2020)."""
+    options = (output, recipe, settings, assignments, resume, time_limit, engine, device)
+    _train("pomo", problem, *options, tensorboard, quiet)
+
+
+@app.command("symnco")
+def symnco(
+    problem: Problem,
+    output: Folder,
+    recipe: Recipe = "cpu",
+    settings: SettingsFile = None,
+    assignments: Assignments = None,
+    resume: Resume = False,
+    time_limit: TimeLimit = None,
+    engine: EngineName = "auto",
+    device: Device = "cpu",
+    tensorboard: TensorBoard = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a policy by Sym-NCO: symmetric copies share a baseline (Kim et al. 2022)."""
+    options = (output, recipe, settings, assignments, resume, time_limit, engine, device)
+    _train("symnco", problem, *options, tensorboard, quiet)
+
+
+def _train(
+    method: str,
+    problem: str,
+    output: str,
+    recipe: str,
+    settings_file: str | None,
+    assignments: list[str] | None,
+    resume: bool,
+    time_limit: float | None,
+    engine: str,
+    device: str,
+    tensorboard: bool,
+    quiet: bool,
+) -> None:
+    from metasage.errors import InputError
+    from metasage.training.recipes import recipe as find_recipe
+    from metasage.training.settings import load_settings
+    from metasage.training.train import train
+
+    settings = None
+    if not resume:
+        settings = load_settings(settings_file) if settings_file else find_recipe(recipe, method, problem)
+        if (settings.method, settings.problem) != (method, problem):
+            raise InputError(f"the settings train {settings.method} on {settings.problem}.")
+        settings = settings.overridden(assignments or [])
+    elif assignments or settings_file:
+        raise InputError("a resumed run keeps its settings: --set and --settings do not go with it.")
+    run = train(
+        output,
+        settings,
+        resume=resume,
+        engine=engine,
+        device=device,
+        time_limit=time_limit,
+        tensorboard=tensorboard,
+        listener=None if quiet else print_progress,
+    )
+    if not quiet:
+        state = "finished" if run.is_finished else "stopped, go on with --resume"
+        typer.echo(f"{output}: {state} after {run.step} steps, {run.instances} instances")
+
+
+def print_progress(row: dict[str, Any]) -> None:
+    """Print a row of the log for people."""
+    if "validation" in row:
+        known = "" if row["gap"] is None else f", gap {100 * row['gap']:.2f}%"
+        typer.echo(f"validation at N={row['validation_size']}: {row['validation']:.4f}{known}")
+    elif "skipped" in row:
+        typer.echo(f"step {row['step']}: not finite, skipped ({row['skipped']} so far)")
+    else:
+        left = row["seconds_left"]
+        typer.echo(
+            f"step {row['step']}  N={row['size']}  cost {row['cost']:.4f}  best {row['best']:.4f}  "
+            f"{row['instances_per_second']:.0f} instances/s  "
+            f"{int(left // 3600)}:{int(left % 3600 // 60):02d} h left"
+        )

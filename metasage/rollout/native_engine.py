@@ -1,0 +1,161 @@
+"""The fast engine: C++ kernels on the CPU, with gradients in closed form."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from metasage import _native
+from metasage.problems.batch import Batch
+from metasage.rollout.interface import (
+    Adapter,
+    DeadlineReached,
+    DecoderInputs,
+    Decoding,
+    Engine,
+    Request,
+    Rollouts,
+)
+
+WIDTHS = (64, 128)
+HEADS = 8
+PROBLEMS = ("tsp", "cvrp", "pctsp", "op")
+
+_BIAS_KINDS = {"outside": 1, "inside": 2}
+
+# Inputs of the decoder whose gradients the kernel computes.
+_DIFFERENTIABLE = (
+    "keys",
+    "values",
+    "pointers",
+    "query_last",
+    "query_first",
+    "query_scalar",
+    "query_start",
+    "combine_weight",
+    "combine_bias",
+)
+_ADAPTER = ("w1", "b1", "w2", "b2")
+
+
+class NativeEngine(Engine):
+    """Rollouts in C++: nothing of size rollouts x nodes is ever stored.
+
+    Parameters
+    ----------
+    threads
+        Number of threads; 0 for as many as torch uses.
+    """
+
+    name = "native"
+
+    def __init__(self, threads: int = 0) -> None:
+        self.threads = threads or torch.get_num_threads()
+
+    def rollout(  # noqa: D102
+        self, batch: Batch, inputs: DecoderInputs, decoding: Decoding, request: Request
+    ) -> Rollouts:
+        left = None if request.deadline is None else request.deadline - time.monotonic()
+        sums = request.eta_sums
+        centre = request.centre
+        found = _native.rollout(
+            **_decoder_arguments(batch, inputs, decoding),
+            greedy=decoding.greedy,
+            seeds=request.seeds.numpy().view(np.uint64),
+            rollouts=request.rollouts,
+            rollout_offset=request.offset,
+            starts=None if request.starts is None else _int32(request.starts),
+            forced=None if request.forced is None else _int32(request.forced),
+            forced_first_scored=request.starts is None,
+            eta_sums=None
+            if sums is None
+            else tuple(total.numpy() for total in (sums.by_cost, sums.plain, sums.forced)),
+            centre=(np.zeros(batch.num_instances) if centre is None else centre.double().numpy()),
+            threads=self.threads,
+            seconds_left=left,
+        )
+        if not found["finished"]:
+            raise DeadlineReached
+        return Rollouts(
+            torch.from_numpy(found["actions"]).long(),
+            torch.from_numpy(found["steps"]).long(),
+            torch.from_numpy(found["log_likelihood"]),
+            torch.from_numpy(found["cost"]),
+            first_scored=request.starts is None,
+        )
+
+    def weighted_log_likelihood(  # noqa: D102
+        self,
+        batch: Batch,
+        inputs: DecoderInputs,
+        decoding: Decoding,
+        rollouts: Rollouts,
+        weights: Tensor,
+    ) -> Tensor:
+        total: Tensor = _WeightedLogLikelihood.apply(  # type: ignore[no-untyped-call]
+            (batch, inputs, decoding, rollouts, weights, self.threads),
+            *(getattr(inputs, name) for name in _DIFFERENTIABLE),
+            *(getattr(decoding.adapter, name, None) for name in _ADAPTER),
+        )
+        return total
+
+
+class _WeightedLogLikelihood(torch.autograd.Function):
+    """Joins the kernel's gradients to autograd; the value itself is known already."""
+
+    @staticmethod
+    def forward(ctx: Any, context: tuple[Any, ...], *tensors: Tensor | None) -> Tensor:
+        ctx.context = context
+        rollouts: Rollouts = context[3]
+        weights: Tensor = context[4]
+        return (rollouts.log_likelihood.to(weights.dtype) * weights).sum()
+
+    @staticmethod
+    def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
+        batch, inputs, decoding, rollouts, weights, threads = ctx.context
+        gradients = _native.backward(
+            **_decoder_arguments(batch, inputs, decoding),
+            actions=_int32(rollouts.actions),
+            steps=_int32(rollouts.steps),
+            weights=_float32(weights * scale),
+            first_scored=rollouts.first_scored,
+            threads=threads,
+        )
+        found = (gradients.get(name) for name in (*_DIFFERENTIABLE, *_ADAPTER))
+        return (None, *(None if array is None else torch.from_numpy(array) for array in found))
+
+
+def _decoder_arguments(batch: Batch, inputs: DecoderInputs, decoding: Decoding) -> dict[str, Any]:
+    bias, adapter = decoding.bias, decoding.adapter
+    arrays = {
+        name: None if (tensor := getattr(inputs, name)) is None else _float32(tensor)
+        for name in _DIFFERENTIABLE
+    }
+    return arrays | {
+        "problem": batch.problem.name,
+        "heads": inputs.heads,
+        "clip": inputs.clip,
+        "adapter": None if adapter is None else _adapter_arrays(adapter),
+        "adapter_place": "after" if adapter is None else adapter.place,
+        "coords": _float32(batch.coords),
+        "fields": {name: field.contiguous().numpy() for name, field in batch.fields.items()},
+        "bias_kind": 0 if bias is None else _BIAS_KINDS[bias.kind],
+        "bias_strength": 0.0 if bias is None else bias.strength,
+        "temperature": decoding.temperature,
+    }
+
+
+def _adapter_arrays(adapter: Adapter) -> tuple[Any, ...]:
+    return tuple(_float32(getattr(adapter, name)) for name in _ADAPTER)
+
+
+def _float32(tensor: Tensor) -> Any:
+    return tensor.detach().to(torch.float32).contiguous().numpy()
+
+
+def _int32(tensor: Tensor) -> Any:
+    return tensor.to(torch.int32).contiguous().numpy()

@@ -1,0 +1,1 @@
+"""Pre-training of policies: POMO and Sym-NCO."""

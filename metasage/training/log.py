@@ -1,0 +1,94 @@
+"""The log of a run: one JSON object a line, and pictures made of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from metasage.training.run import CURVE, LOG
+
+
+class RunLog:
+    """Appends to the log, after dropping what lies beyond the resumed step.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run.
+    step
+        Step from which the run goes on.
+    tensorboard
+        Whether to write events for TensorBoard, too.
+    """
+
+    def __init__(self, folder: Path, step: int, tensorboard: bool = False) -> None:
+        self.path = folder / LOG
+        kept = [row for row in read_log(folder) if row["step"] <= step]
+        self._file = open(self.path, "w", encoding="utf-8")  # noqa: SIM115 - kept open
+        for row in kept:
+            self._file.write(json.dumps(row) + "\n")
+        self._file.flush()
+        self._events: Any = None
+        if tensorboard:
+            from torch.utils.tensorboard import SummaryWriter  # an extra
+
+            self._events = SummaryWriter(str(folder / "events"))
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Append a row."""
+        self._file.write(json.dumps(row) + "\n")
+        self._file.flush()
+        if self._events is not None:
+            for name, value in row.items():
+                if isinstance(value, float):
+                    self._events.add_scalar(name, value, row["step"])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        if self._events is not None:
+            self._events.close()
+
+
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    """Read the rows of a log; a last line that was cut off is left out."""
+    rows = []
+    path = folder / LOG
+    if path.exists():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                rows.append(json.loads(line))
+            except json.JSONDecodeError:
+                break
+    return rows
+
+
+def draw_curve(folder: Path) -> None:
+    """Draw cost and validation against the instances seen."""
+    from matplotlib.figure import Figure
+
+    rows = read_log(folder)
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    steps = [row for row in rows if "cost" in row]
+    checks = [row for row in rows if "validation" in row]
+    for size in sorted({row["size"] for row in steps}):
+        part = [row for row in steps if row["size"] == size]
+        axes.plot(
+            [row["instances"] for row in part],
+            [row["cost"] for row in part],
+            linewidth=0.8,
+            label=f"sampled mean, N={size}",
+        )
+    axes.plot(
+        [row["instances"] for row in checks],
+        [row["validation"] for row in checks],
+        "ko-",
+        markersize=3,
+        label="validation, greedy from all starts",
+    )
+    axes.set_xlabel("instances seen")
+    axes.set_ylabel("cost")
+    axes.legend()
+    figure.savefig(folder / CURVE, dpi=120)

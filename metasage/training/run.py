@@ -1,0 +1,187 @@
+"""A training run: its folder, its state, and how it goes on after a kill."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from metasage.errors import InputError
+from metasage.io import write_atomically
+from metasage.policies.config import PolicyConfig
+from metasage.policies.model import Model, load_model
+from metasage.policies.policy import AttentionPolicy
+from metasage.training.settings import TrainingSettings
+
+SETTINGS, STATE, LOG, MODEL, CURVE = (
+    "settings.json",
+    "state.pt",
+    "log.jsonl",
+    "model.safetensors",
+    "curve.png",
+)
+
+
+class Run:
+    """Policy, optimiser and progress of a run.
+
+    Parameters
+    ----------
+    folder
+        Where the run keeps its files.
+    settings
+        Settings of the run.
+    device
+        Where the policy is trained.
+    """
+
+    def __init__(self, folder: Path, settings: TrainingSettings, device: torch.device) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.step = 0
+        self.seconds = 0.0
+        self.skipped = 0
+        torch.manual_seed(settings.seed)
+        self.policy = AttentionPolicy(policy_config(settings)).to(device)
+        if settings.start_from:
+            _copy_fitting(load_model(settings.start_from), self.policy)
+        self.average = {name: t.clone() for name, t in self.policy.state_dict().items()}
+        self.optimizer = torch.optim.Adam(
+            self.policy.parameters(), lr=1e-4, weight_decay=settings.weight_decay
+        )
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all steps were made."""
+        return self.step >= self.settings.total_steps
+
+    @property
+    def instances(self) -> int:
+        """Number of instances seen so far."""
+        left, seen = self.step, 0
+        for stage in self.settings.stages:
+            seen += min(left, stage.steps) * stage.batch
+            left -= min(left, stage.steps)
+        return seen
+
+    def update(self) -> None:
+        """Apply the gradients, and move the average of the weights along."""
+        stage, inside = self.settings.at(self.step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = stage.lr_at(inside)
+        if self.settings.clip_norm:
+            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.settings.clip_norm)
+        self.optimizer.step()
+        # A short memory at first: the average must not remember the random start.
+        decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            for name, tensor in self.policy.state_dict().items():
+                if self.settings.average and tensor.is_floating_point():
+                    self.average[name].lerp_(tensor, 1 - decay)
+                else:
+                    self.average[name].copy_(tensor)
+
+    def averaged(self) -> AttentionPolicy:
+        """Return the policy with averaged weights, for validation."""
+        policy = AttentionPolicy(self.policy.config).to(next(self.policy.parameters()).device)
+        policy.load_state_dict(self.average)
+        return policy.eval().requires_grad_(False)
+
+    def save(self) -> None:
+        """Write settings and state, each whole or not at all."""
+        state = {
+            "step": self.step,
+            "seconds": self.seconds,
+            "skipped": self.skipped,
+            "policy": self.policy.state_dict(),
+            "average": self.average,
+            "optimizer": self.optimizer.state_dict(),
+        }
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        write_atomically(self.folder / STATE, buffer.getvalue())
+
+    def save_settings(self) -> None:
+        """Write the settings, which a resumed run must share."""
+        write_atomically(
+            self.folder / SETTINGS, json.dumps(self.settings.to_dict(), indent=1) + "\n"
+        )
+
+    def save_model(self, provenance: dict[str, Any]) -> None:
+        """Write the averaged policy as a model file."""
+        about = {
+            "method": self.settings.method,
+            "recipe": self.settings.to_dict(),
+            "seed": self.settings.seed,
+            "steps": self.step,
+            "instances": self.instances,
+            "hours": round(self.seconds / 3600, 3),
+        }
+        policy = self.averaged().cpu()
+        Model(policy, provenance=about | provenance).save(self.folder / MODEL)
+
+    def load(self) -> None:
+        """Go on from the state that `save` wrote."""
+        path = self.folder / STATE
+        if not path.exists():
+            return
+        try:
+            state = torch.load(path, weights_only=True, map_location="cpu")
+            self.policy.load_state_dict(state["policy"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            for name, tensor in self.average.items():
+                tensor.copy_(state["average"][name])
+            self.step, self.seconds = int(state["step"]), float(state["seconds"])
+            self.skipped = int(state["skipped"])
+        except Exception as error:
+            reason = str(error).split("\n")[0]
+            raise InputError(f"this is not the state of the run ({reason}).", path) from None
+
+
+def policy_config(settings: TrainingSettings) -> PolicyConfig:
+    """Return the architecture that a method trains."""
+    options: dict[str, Any] = {}
+    if settings.method == "symnco":
+        options = {"mean_query": True, "projection_head": settings.invariance > 0}
+    return PolicyConfig.from_dict({"problem": settings.problem} | options | settings.policy)
+
+
+def open_run(
+    folder: Path, settings: TrainingSettings | None, resume: bool, device: torch.device
+) -> Run:
+    """Start a run in an empty folder, or go on with the one that is there.
+
+    Raises
+    ------
+    InputError
+        If there is a run and it may not be resumed, or none and it should be.
+    """
+    path = folder / SETTINGS
+    if path.exists() and not resume:
+        raise InputError("there is a run already: go on with --resume, or choose another.", folder)
+    if resume:
+        try:
+            stored = TrainingSettings.from_dict(json.loads(path.read_text()))
+        except FileNotFoundError:
+            raise InputError("there is no run to resume.", folder) from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"the settings cannot be read ({error}).", path) from None
+        settings = stored if settings is None else settings
+    assert settings is not None
+    run = Run(folder, settings, device)
+    if resume:
+        run.load()
+    return run
+
+
+def _copy_fitting(source: Model, policy: AttentionPolicy) -> None:
+    """Start from the tensors of another network, where names and shapes agree."""
+    given = source.policy.state_dict()
+    own = policy.state_dict()
+    for name, tensor in own.items():
+        if name in given and given[name].shape == tensor.shape:
+            tensor.copy_(given[name])
+    policy.load_state_dict(own)

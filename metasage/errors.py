@@ -40,9 +40,9 @@ class InputError(MetasageError):
         place = "" if self.path is None else f"{self.path}:"
         if self.path is not None and self.line is not None:
             place += f"{self.line}:"
-        # A sentence may quote bytes of a broken file: keep it on one line.
-        message = "".join(c if c.isprintable() else "?" for c in self.message)
-        return f"{place} {message}" if place else message
+        text = f"{place} {self.message}" if place else self.message
+        # It may quote bytes of a broken file: keep it on one line.
+        return "".join(c if c.isprintable() else "?" for c in text)
 
 
 class InfeasibleError(MetasageError):

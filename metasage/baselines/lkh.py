@@ -18,7 +18,7 @@ _RESOLUTION = 1_000_000
 def solve(instance: Instance, seconds: float, seed: int) -> Solution:
     """Solve a TSP; LKH decides itself when it is done."""
     try:
-        import elkai
+        import elkai  # type: ignore[import-untyped]
     except ImportError:
         raise InputError("LKH needs the package elkai: pip install metasage[baselines].") from None
     if instance.problem.name != "tsp":

@@ -7,7 +7,7 @@ tour collects enough; TSP with one vehicle.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from pyvrp import Client, Depot, Location, ProblemData, VehicleType
@@ -23,7 +23,8 @@ from metasage.problems.pctsp import PctspInstance
 from metasage.problems.tsp import TspInstance
 
 # Lengths become integers; so many units make up the longest where they are not.
-_RESOLUTION = 1_000_000
+# More would outgrow the penalties with which PyVRP drives infeasibility out.
+_RESOLUTION = 10_000
 
 # How often the Lagrangian weight of the PCTSP is halved between its bounds.
 _BISECTIONS = 6
@@ -31,15 +32,15 @@ _BISECTIONS = 6
 
 def solve(instance: Instance, seconds: float, seed: int) -> Solution:
     """Solve an instance with PyVRP, on one core."""
-    solver: Callable[..., Solution] | None = {
-        TspInstance: _solve_tsp,
-        CvrpInstance: _solve_cvrp,
-        OpInstance: _solve_op,
-        PctspInstance: _solve_pctsp,
-    }.get(type(instance))
-    if solver is None:
-        raise InputError(f"PyVRP does not solve {instance.problem.name} here.")
-    return solver(instance, seconds, seed)
+    if isinstance(instance, TspInstance):
+        return _solve_tsp(instance, seconds, seed)
+    if isinstance(instance, CvrpInstance):
+        return _solve_cvrp(instance, seconds, seed)
+    if isinstance(instance, OpInstance):
+        return _solve_op(instance, seconds, seed)
+    if isinstance(instance, PctspInstance):
+        return _solve_pctsp(instance, seconds, seed)
+    raise InputError(f"PyVRP does not solve {instance.problem.name} here.")
 
 
 def _unit(instance: Instance) -> float:
@@ -58,11 +59,9 @@ def _run(
     seed: int,
 ) -> list[list[int]]:
     """Solve and return routes of node indices; the first node is the depot."""
-    matrix = lengths.astype(np.int64)
+    matrix: Any = lengths.astype(np.int64)
     places = [Location(0, 0) for _ in range(len(matrix))]
-    data = ProblemData(
-        places, clients, [Depot(0)], [vehicle], [matrix], [np.zeros_like(matrix)]
-    )
+    data = ProblemData(places, clients, [Depot(0)], [vehicle], [matrix], [np.zeros_like(matrix)])
     best = pyvrp_solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False).best
     # Visits count the clients, which are the nodes after the depot.
     return [[visit.idx + 1 for visit in route if visit.is_client()] for route in best.routes()]
@@ -80,9 +79,7 @@ def _solve_tsp(instance: TspInstance, seconds: float, seed: int) -> Solution:
 def _solve_cvrp(instance: CvrpInstance, seconds: float, seed: int) -> Solution:
     lengths = np.rint(instance.length_matrix() * _unit(instance))
     demand, capacity = exact_units(instance.demand, instance.capacity)
-    clients = [
-        Client(node, delivery=[int(demand[node])]) for node in range(1, instance.num_nodes)
-    ]
+    clients = [Client(node, delivery=[int(demand[node])]) for node in range(1, instance.num_nodes)]
     vehicle = VehicleType(num_available=instance.size, capacity=[int(capacity)])
     return Solution(_run(instance, lengths, clients, vehicle, seconds, seed))
 

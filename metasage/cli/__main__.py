@@ -10,6 +10,7 @@ import typer
 
 from metasage.cli.app import app
 from metasage.errors import MetasageError
+from metasage.started import STARTED as _STARTED  # noqa: F401 - the clock starts here
 
 # Typer's own errors descend from it, but it is not exported.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[2]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from metasage.cli import check, generate, info, models, train
+from metasage.cli import check, evaluate, generate, info, models, solve, train
 
 app = typer.Typer(
     name="metasage",
@@ -35,6 +35,8 @@ def options(
     """Solve routing problems with neural policies that adapt to the instance."""
 
 
+app.command("solve")(solve.solve)
+app.command("evaluate")(evaluate.evaluate)
 app.command("generate")(generate.generate)
 app.command("check")(check.check)
 app.command("info")(info.info)

@@ -12,7 +12,8 @@ Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="tsp, cvrp, pcts
 Folder = Annotated[str, typer.Option("-o", "--output", help="Folder of the run.")]
 Recipe = Annotated[str, typer.Option("--recipe", help="paper (full length) or cpu (shipped).")]
 SettingsFile = Annotated[
-    str | None, typer.Option("--settings", metavar="FILE.toml", help="Settings in place of a recipe.")
+    str | None,
+    typer.Option("--settings", metavar="FILE.toml", help="Settings in place of a recipe."),
 ]
 Assignments = Annotated[
     list[str] | None,
@@ -87,12 +88,16 @@ def _train(
 
     settings = None
     if not resume:
-        settings = load_settings(settings_file) if settings_file else find_recipe(recipe, method, problem)
+        settings = (
+            load_settings(settings_file) if settings_file else find_recipe(recipe, method, problem)
+        )
         if (settings.method, settings.problem) != (method, problem):
             raise InputError(f"the settings train {settings.method} on {settings.problem}.")
         settings = settings.overridden(assignments or [])
     elif assignments or settings_file:
-        raise InputError("a resumed run keeps its settings: --set and --settings do not go with it.")
+        raise InputError(
+            "a resumed run keeps its settings: --set and --settings do not go with it."
+        )
     run = train(
         output,
         settings,

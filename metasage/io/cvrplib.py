@@ -11,7 +11,7 @@ from metasage.errors import InputError
 from metasage.io.files import AnyPath, quoted
 from metasage.io.nodes import find_depot, read_nodes
 from metasage.io.scan import Document
-from metasage.io.section import is_number
+from metasage.io.section import is_number, words
 from metasage.io.solution import FileSolution
 from metasage.problems.cvrp import CvrpInstance
 
@@ -59,11 +59,10 @@ def read_cvrp(document: Document, name: str) -> CvrpInstance:
 
 def is_routes(data: bytes) -> bool:
     """Whether a text is a solution of the CVRP."""
+    if _ROUTE.search(data) is not None:
+        return True
     # A solution without routes still states its cost.
-    return _ROUTE.search(data) is not None or data[:64].lower().split()[:1] in (
-        [b"cost"],
-        [b"cost:"],
-    )
+    return (data[:64].lower().split() or [b""])[0].rstrip(b":") == b"cost"
 
 
 def read_routes(data: bytes, path: AnyPath) -> FileSolution:
@@ -76,16 +75,16 @@ def read_routes(data: bytes, path: AnyPath) -> FileSolution:
         key = "".join(head.split()).lower()
         first = (head.lower().split() or [""])[0]
         if colon and re.fullmatch(r"route#?[0-9]*", key):
-            route = tuple(_customer(token, path, number) for token in rest.split())
+            route = tuple(_customer(token, path, number) for token in words(rest))
             routes.append(route)
             lines.append((number,) * len(route))
         elif first == "cost":
-            words = raw.replace(":", " ").split()
-            if objective is not None or len(words) != 2 or not is_number(words[1]):
+            cost = raw.replace(":", " ").split()
+            if objective is not None or len(cost) != 2 or not is_number(cost[1]):
                 raise InputError(
                     f"{quoted(raw.strip())} is not the one line of the cost.", path, number
                 )
-            objective = float(words[1])
+            objective = float(cost[1])
         elif first not in _IGNORED and raw.strip():
             raise InputError(
                 f"{quoted(raw.strip())} is neither 'Route #1: ...' nor 'Cost ...'.", path, number

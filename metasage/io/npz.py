@@ -64,7 +64,8 @@ def build_set(problem: str, arrays: Arrays, name: str) -> InstanceSet:
     """Build a set of which every instance is valid."""
     instances = InstanceSet(get_problem(problem), arrays, name)
     for field, array in instances.arrays.items():
-        wrong = ~np.isfinite(array) | (array > LARGEST_VALUE) | (array < -LARGEST_VALUE)
+        with np.errstate(over="ignore"):  # the bound itself is beyond float16
+            wrong = ~np.isfinite(array) | (array > LARGEST_VALUE) | (array < -LARGEST_VALUE)
         if array.ndim == 1:
             wrong |= array <= 0
         elif field not in ("loc", "depot"):

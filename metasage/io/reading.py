@@ -131,7 +131,7 @@ def _read_content(
     data: bytes, path: AnyPath, problem: str | None
 ) -> Instance | InstanceSet | FileSolution:
     name = Path(path).stem
-    start = data[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
+    start = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     if data.startswith(b"PK"):
         return read_npz(data, problem, name)
     if data.startswith(b"\x80"):

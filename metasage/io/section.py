@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +29,8 @@ SECTIONS: dict[str, int | None] = {
 
 # Beyond this a node number has no exact float64.
 LARGEST_NUMBER = 2**53
+
+_LONG_LINE = 10**6
 
 
 @dataclass
@@ -52,28 +56,28 @@ class Section:
 
     def add(self, text: str, line: int) -> None:
         """Take the numbers of one line."""
-        tokens = text.split()
-        width = SECTIONS[self.name]
+        start = len(self.values)
+        self._starts.append(start)
+        self._lines.append(line)
         try:
-            numbers = [float(token) for token in tokens]
+            self.values.extend(map(float, words(text)))
             # Python reads more as numbers than the formats know.
-            valid = text.isascii() and "_" not in text and all(map(math.isfinite, numbers))
+            valid = text.isascii() and "_" not in text
+            valid = valid and all(map(math.isfinite, self.values[start:]))
         except ValueError:
             valid = False
         if not valid:
-            wrong = next((token for token in tokens if not is_number(token)), text)
+            wrong = next((word for word in words(text) if not is_number(word)), text)
             raise InputError(
                 f"{quoted(wrong)} in {self.name} is not a finite number.", self.path, line
             )
-        if width is not None and len(numbers) != width:
-            if width == 3 and len(numbers) == 4:
+        count, width = len(self.values) - start, SECTIONS[self.name]
+        if width is not None and count != width:
+            if width == 3 and count == 4:
                 message = "three-dimensional coordinates are not supported."
             else:
-                message = f"{self.name} has {len(numbers)} numbers here, and {width} were expected."
+                message = f"{self.name} has {count} numbers here, and {width} were expected."
             raise InputError(message, self.path, line)
-        self._starts.append(len(self.values))
-        self._lines.append(line)
-        self.values.extend(numbers)
 
     def line_of(self, index: int) -> int:
         """Return the line of a number of this section."""
@@ -127,6 +131,13 @@ class Section:
         return Section(
             self.name, self.path, self.line, self.values[:end], self._starts, self._lines
         )
+
+
+def words(text: str) -> Iterable[str]:
+    """Split a line into words, one by one where all at once would fill the memory."""
+    if len(text) < _LONG_LINE:
+        return text.split()
+    return (match[0] for match in re.finditer(r"\S+", text))
 
 
 def is_number(text: str) -> bool:

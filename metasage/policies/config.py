@@ -68,15 +68,28 @@ class PolicyConfig:
     def __post_init__(self) -> None:
         get_problem(self.problem)
         for name in ("width", "layers", "heads", "hidden"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)} and must be at least 1.")
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise InputError(f"{name} is {value} and must be a whole number, at least 1.")
         if self.width % self.heads:
             raise InputError(f"a width of {self.width} does not divide into {self.heads} heads.")
+        for name, choices in (("norm", ("instance", "batch")), ("starts", ("forced", "free"))):
+            if getattr(self, name) not in choices:
+                raise InputError(f"{name} '{getattr(self, name)}' is not {' or '.join(choices)}.")
+        if not 0 < self.clip < float("inf"):
+            raise InputError(f"clip is {self.clip} and must be positive.")
 
     @property
     def rules(self) -> Problem:
         """The problem itself."""
         return get_problem(self.problem)
+
+    @property
+    def kind(self) -> str:
+        """Name of the family: pomo, symnco or am."""
+        if self.projection_head:
+            return "symnco"
+        return "pomo" if self.starts == "forced" else "am"
 
     @property
     def num_features(self) -> int:

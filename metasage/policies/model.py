@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,10 @@ from torch import Tensor
 
 from metasage.errors import InputError
 from metasage.policies.config import PolicyConfig
+from metasage.policies.metadata import open_model, pack, unpack
 from metasage.policies.policy import AttentionPolicy
 
 _SML_PREFIX = "sml."
-_METADATA_KEY = "metasage"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +29,14 @@ class Model:
         Tensors of a scale meta-learner that came in the same file.
     provenance
         How the weights were made, as plain data.
+    name
+        What the user called it: a shipped network's name, or a file.
     """
 
     policy: AttentionPolicy
     sml: dict[str, Tensor] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
+    name: str = "custom"
 
     @property
     def config(self) -> PolicyConfig:
@@ -46,9 +48,15 @@ class Model:
         cls, config: PolicyConfig, state: dict[str, Tensor], provenance: dict[str, Any]
     ) -> Model:
         """Make a model of tensors that must fit the architecture exactly."""
-        sml = {name: state[name] for name in state if name.startswith(_SML_PREFIX)}
-        policy = AttentionPolicy(config)
+        # Without storage: every weight is replaced, and no random number is drawn.
+        with torch.device("meta"):
+            policy = AttentionPolicy(config)
         own = policy.state_dict()
+        sml = {
+            name: _finite(name, tensor, torch.float32)
+            for name, tensor in state.items()
+            if name.startswith(_SML_PREFIX)
+        }
         given = {name: tensor for name, tensor in state.items() if name not in sml}
         for name in sorted(own.keys() ^ given.keys()):
             raise InputError(
@@ -60,9 +68,8 @@ class Model:
                     f"the tensor '{name}' has the shape {tuple(tensor.shape)} and not "
                     f"{tuple(own[name].shape)}."
                 )
-            if not torch.isfinite(tensor).all():
-                raise InputError(f"the tensor '{name}' holds a value that is not a finite number.")
-        policy.load_state_dict({name: tensor.to(own[name].dtype) for name, tensor in given.items()})
+        weights = {name: _finite(name, given[name], own[name].dtype) for name in given}
+        policy.load_state_dict(weights, assign=True)
         return cls(policy.eval().requires_grad_(False), sml, provenance)
 
     def save(self, path: str | Path, dtype: torch.dtype = torch.float32) -> None:
@@ -73,11 +80,18 @@ class Model:
 
         tensors = self.policy.state_dict() | self.sml
         stored = {
-            name: (tensor.to(dtype) if tensor.is_floating_point() else tensor).contiguous()
+            name: _finite(name, tensor, dtype if tensor.is_floating_point() else tensor.dtype)
             for name, tensor in tensors.items()
         }
-        about = {"config": self.config.to_dict(), "provenance": self.provenance}
-        write_atomically(path, save(stored, {_METADATA_KEY: json.dumps(about)}))
+        write_atomically(path, save(stored, pack(self.config, self.provenance)))
+
+
+def _finite(name: str, tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return a copy in the wanted precision, of finite numbers alone."""
+    copied = tensor.to(dtype, copy=True).contiguous()
+    if not torch.isfinite(copied).all():
+        raise InputError(f"the tensor '{name}' holds a value that is not a finite number.")
+    return copied
 
 
 def load_model(path: str | Path) -> Model:
@@ -88,26 +102,9 @@ def load_model(path: str | Path) -> Model:
     InputError
         If the file is not such a model.
     """
-    from safetensors import SafetensorError, safe_open
-
-    path = Path(path)
-    if not path.is_file():
-        raise InputError("there is no such model file.", path)
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        reason = str(error).split("\n")[0]
-        raise InputError(f"this is not a model of metasage ({reason}).", path) from None
-    try:
-        about = json.loads(metadata[_METADATA_KEY])
-        config = PolicyConfig.from_dict(about["config"])
-        provenance = dict(about["provenance"])
-    except InputError as error:
-        raise InputError(error.message, path) from None
-    except (KeyError, TypeError, ValueError):
-        raise InputError("the file lacks the metadata of a metasage model.", path) from None
+    with open_model(path, "pt") as file:
+        state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        config, provenance = unpack(file.metadata(), path)
     try:
         return Model.build(config, state, provenance)
     except InputError as error:

@@ -13,7 +13,7 @@ import numpy as np
 from metasage.errors import InputError
 from metasage.problems.instance import Check, Instance, Solution
 from metasage.problems.layout import Layout, points
-from metasage.problems.metric import Floats
+from metasage.problems.metric import Floats, Indices
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -133,6 +133,19 @@ class Problem(ABC):
         """Turn the steps of a rollout into a solution."""
         nodes = [int(node) for node in actions]
         return Solution([[node for node in nodes if node != 0 or not self.has_depot]])
+
+    def objectives(self, instance: Any, actions: Indices) -> Floats:
+        """Objectives of feasible rollouts on the original data.
+
+        Parameters
+        ----------
+        instance
+            The instance.
+        actions
+            Steps of shape (rollouts, steps), padded with the depot.
+        """
+        nodes = np.pad(actions, ((0, 0), (int(self.has_depot), 0)))
+        return np.asarray(instance.lengths(nodes, np.roll(nodes, -1, axis=1)).sum(axis=1))
 
     # -- what the network sees ----------------------------------------------
 

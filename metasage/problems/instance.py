@@ -64,6 +64,10 @@ class Instance:
                 )
             if not np.array_equal(self.matrix, self.matrix.T):
                 raise InputError("the matrix of lengths is not symmetric.")
+            # Files put anything there; an empty route must still cost nothing.
+            object.__setattr__(
+                self, "matrix", as_floats(self.matrix * (1 - np.eye(len(self.matrix))))
+            )
         if self.num_nodes < 1:
             raise InputError("an instance needs at least one node.")
         labels = np.arange(self.num_nodes) if self.labels is None else self.labels
@@ -78,7 +82,7 @@ class Instance:
         """Validate a field and keep it as a read-only float64 array."""
         try:
             array = as_floats(values)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"the {name} values are not all numbers.") from None
         if array.shape != shape:
             raise InputError(f"{name} has the shape {array.shape} and not {shape}.")

@@ -18,7 +18,7 @@ from metasage.problems.base import (
     find_strays,
 )
 from metasage.problems.instance import Check, Instance, Solution
-from metasage.problems.metric import Floats
+from metasage.problems.metric import Floats, Indices
 from metasage.problems.rules import Rules
 
 if TYPE_CHECKING:
@@ -107,6 +107,10 @@ class Op(Problem):
 
     def to_actions(self, solution: Solution) -> list[int]:
         return [node for route in solution.routes for node in route] + [0]
+
+    def objectives(self, instance: OpInstance, actions: Indices) -> Floats:
+        customers = np.where(actions == 0, 0.0, instance.prize[actions])
+        return np.asarray(instance.prize[0] + customers.sum(axis=1))
 
     def network_fields(self, instance: OpInstance, scale: float) -> Arrays:
         largest = float(instance.prize[1:].max(initial=0.0)) or 1.0

@@ -18,7 +18,7 @@ from metasage.problems.base import (
     find_strays,
 )
 from metasage.problems.instance import Check, Instance, Solution
-from metasage.problems.metric import Floats
+from metasage.problems.metric import Floats, Indices
 from metasage.problems.op import TOUR_LENGTHS
 from metasage.problems.rules import Rules
 
@@ -109,6 +109,11 @@ class Pctsp(Problem):
 
     def to_actions(self, solution: Solution) -> list[int]:
         return [node for route in solution.routes for node in route] + [0]
+
+    def objectives(self, instance: PctspInstance, actions: Indices) -> Floats:
+        penalty = np.tile(instance.penalty, (len(actions), 1))
+        np.put_along_axis(penalty, actions, 0.0, axis=1)
+        return np.asarray(super().objectives(instance, actions) + penalty.sum(axis=1))
 
     def network_fields(self, instance: PctspInstance, scale: float) -> Arrays:
         return {"prize": instance.prize / instance.min_prize, "penalty": instance.penalty / scale}

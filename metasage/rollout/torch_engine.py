@@ -189,3 +189,9 @@ def _add_eta_sums(
             weighted = (log_likelihood * weights.to(log_likelihood.dtype)).sum()
             (gradient,) = torch.autograd.grad(weighted, eta, retain_graph=True)
             total += gradient.to(total)
+
+
+@torch.no_grad()
+def first_log_probabilities(batch: Batch, inputs: DecoderInputs) -> Tensor:
+    """Log-probabilities of the first node, shape (instances, nodes)."""
+    return _Decoder(batch, inputs, Decoding(), 1).log_probabilities().squeeze(1)

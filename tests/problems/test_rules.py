@@ -92,11 +92,15 @@ def test_random_rollouts_are_feasible_and_cost_what_the_checker_says(name, size)
     batch = Batch.of(instances)
     actions = random_rollouts(batch, 6, seed=size)
     costs = batch.problem.cost(batch, actions)
+    originals = [
+        batch.problem.objectives(i, a.numpy()) for i, a in zip(instances, actions, strict=True)
+    ]
     for row, instance in enumerate(instances):
         for rollout in range(6):
             solution = batch.problem.to_solution(actions[row, rollout])
             verdict = check(instance, solution)
             assert verdict.feasible, verdict.violation
+            assert originals[row][rollout] == pytest.approx(verdict.objective, rel=1e-12)
             unit = -instance.prize.max() if name == "op" else unit_square(instance)[1]
             assert float(costs[row, rollout]) * unit == pytest.approx(verdict.objective, rel=1e-5)
 

@@ -20,7 +20,7 @@ def guess_problem(tensors: Tensors) -> str | None:
 
 def convert(tensors: Tensors, problem: str) -> tuple[PolicyConfig, dict[str, Tensor]]:
     """Map the tensors to those of our policy."""
-    heads, width, head_width = tensors.take(MARK, None, None, None).shape
+    heads, width, _ = tensors.take(MARK, None, None, None).shape
     config = PolicyConfig(
         problem,
         width=width,
@@ -40,9 +40,9 @@ def convert(tensors: Tensors, problem: str) -> tuple[PolicyConfig, dict[str, Ten
     state = tensors.linear("init_embed", "encoder.embed", width, config.num_features)
     for i in range(config.layers):
         old, new = f"embedder.layers.{i}", f"encoder.layers.{i}"
-        shape = (heads, width, head_width)
+        shape = (heads, width, width // heads)
         parts = [tensors.take(f"{old}.0.module.W_{n}", *shape) for n in ("query", "key", "val")]
-        combine = tensors.take(f"{old}.0.module.W_out", heads, head_width, width)
+        combine = tensors.take(f"{old}.0.module.W_out", heads, shape[2], width)
         state[f"{new}.query_key_value.weight"] = _stack_heads(parts)
         state[f"{new}.combine.weight"] = combine.reshape(width, width).T
         state |= tensors.norm(f"{old}.1.normalizer", f"{new}.norm1", width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -20,20 +21,38 @@ def load_pickled(path: Path) -> Any:
     InputError
         If the file cannot be read as a torch file.
     """
+    if path.is_dir():
+        raise InputError("this is a folder, and a file was expected.", path)
     if not path.is_file():
-        raise InputError("the file does not exist." if not path.exists() else "not a file.", path)
+        raise InputError("the file does not exist.", path)
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, OSError) as error:
+        # A broken archive, or one with TorchScript, which torch would compile
+        # and run if it were asked a second time.
+        raise _unreadable(path, error) from None
     except Exception:
-        # Training frameworks pickle their own classes beside the weights: try
-        # again with a reader that replaces them.
-        try:
-            return torch.load(
-                path, map_location="cpu", weights_only=False, pickle_module=_INERT_PICKLE
-            )
-        except Exception as error:
-            reason = str(error).split("\n")[0] or type(error).__name__
-            raise InputError(f"this is not a readable torch file ({reason}).", path) from None
+        if not _is_archive(path):
+            raise _unreadable(path) from None
+    # Training frameworks pickle their own classes beside the weights: try again
+    # with a reader that replaces them.
+    try:
+        return torch.load(path, map_location="cpu", weights_only=False, pickle_module=_INERT_PICKLE)
+    except Exception as error:
+        raise _unreadable(path, error) from None
+
+
+def _is_archive(path: Path) -> bool:
+    """Tell torch's present format from its old one, a bare sequence of pickles."""
+    with path.open("rb") as file:
+        return file.read(4) == b"PK\x03\x04"
+
+
+def _unreadable(path: Path, error: Exception | None = None) -> InputError:
+    reason = "" if error is None else str(error).split("\n")[0] or type(error).__name__
+    return InputError(f"this is not a readable torch file{reason and f' ({reason})'}.", path)
 
 
 class Inert:
@@ -84,4 +103,4 @@ class _InertUnpickler(pickle.Unpickler):
         return type(name, (Inert,), {"qualified_name": f"{module}.{name}"})
 
 
-_INERT_PICKLE = SimpleNamespace(Unpickler=_InertUnpickler, load=pickle.load, __name__="inert")
+_INERT_PICKLE = SimpleNamespace(Unpickler=_InertUnpickler, __name__="inert")

@@ -57,11 +57,19 @@ def convert(tensors: Tensors, problem: str) -> tuple[PolicyConfig, dict[str, Ten
     if config.projection_head:
         for i in (0, 2):
             state |= tensors.linear(f"decoder.proj.{i}", f"projection_head.{i}", width, width)
-    for name, ours in _SML.items():
-        if name in tensors:
-            state[ours] = tensors.take(name, None, None)
+    if any(name in tensors for name in _SML):
+        state |= _scale_meta_learner(tensors, width)
     tensors.ignore(*_DISTILLATION)
     return config, state
+
+
+def _scale_meta_learner(tensors: Tensors, width: int) -> dict[str, Tensor]:
+    hidden = tensors.take("proj_N_h.0.weight", None, width).shape[0]
+    shapes = ((width, 1), (width, width), (hidden, width), (width, hidden))
+    return {
+        ours: tensors.take(name, *shape)
+        for (name, ours), shape in zip(_SML.items(), shapes, strict=True)
+    }
 
 
 def _encoder(tensors: Tensors, config: PolicyConfig, forward: str) -> dict[str, Tensor]:

@@ -1,0 +1,1 @@
+"""Solving: methods that construct, sample and adapt, around one shared loop."""

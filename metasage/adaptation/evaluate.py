@@ -1,0 +1,145 @@
+"""Solve the instances of a set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+from metasage import __version__
+from metasage.adaptation.method import Method
+from metasage.adaptation.result import Result
+from metasage.adaptation.solve import solve
+from metasage.adaptation.stop import MaxRuntime
+from metasage.policies.library import default_model, find_model
+from metasage.problems import Instance
+from metasage.problems.sets import InstanceSet
+
+Listener = Callable[[int, float, float], None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Results of the instances of a set, in its order.
+
+    Parameters
+    ----------
+    problem, size
+        Name of the problem and size of the instances.
+    objectives, seconds
+        Objective of each instance, by the checker, and its time.
+    settings
+        What made them.
+    interrupted
+        Whether instances are missing because the user wanted it to end.
+    """
+
+    problem: str
+    size: int
+    objectives: list[float]
+    seconds: list[float]
+    settings: dict[str, Any]
+    interrupted: bool
+
+    @property
+    def mean(self) -> float:
+        """Mean objective."""
+        return sum(self.objectives) / max(1, len(self.objectives))
+
+    def gap(self, references: list[float]) -> float:
+        """Relative distance of the mean to the references' mean; positive is worse."""
+        best = sum(references[: len(self.objectives)]) / max(1, len(self.objectives))
+        return (best - self.mean if self.problem == "op" else self.mean - best) / best
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plain data of ``metasage evaluate --json``."""
+        return {
+            "problem": self.problem,
+            "n": self.size,
+            **self.settings,
+            "objectives": self.objectives,
+            "mean": self.mean,
+            "seconds": self.seconds,
+            "version": __version__,
+        }
+
+
+def evaluate(
+    instances: InstanceSet,
+    method: Method,
+    *,
+    limit: int | None = None,
+    jobs: int = 1,
+    time_limit: float | None = None,
+    model: str | None = None,
+    listener: Listener | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Solve the instances of a set, one after another or in several processes.
+
+    Parameters
+    ----------
+    instances
+        The set.
+    method
+        Settings of the method.
+    limit
+        Number of instances, from the first.
+    jobs
+        Number of processes.
+    time_limit
+        Seconds for each instance.
+    model
+        The network, by name or file.
+    listener
+        Called with index, objective and seconds of each instance.
+    options
+        Further options of `solve`, the same for all instances.
+    """
+    count = len(instances) if limit is None else min(limit, len(instances))
+    name = default_model(instances.problem.name) if model is None else model
+    network = find_model(name, instances.problem.name)
+    work = [
+        _Work(instances[index], method, time_limit, options | {"model": network})
+        for index in range(count)
+    ]
+    objectives, seconds, settings, interrupted = [], [], {}, False
+    with _solver(jobs) as results:
+        for index, result in enumerate(results(work)):
+            objectives.append(result.objective)
+            seconds.append(result.seconds)
+            settings = result.settings
+            if listener is not None:
+                listener(index, result.objective, result.seconds)
+            if result.interrupted:
+                interrupted = True
+                break
+    return Evaluation(
+        instances.problem.name, instances.size, objectives, seconds, settings, interrupted
+    )
+
+
+@dataclass(frozen=True)
+class _Work:
+    instance: Instance
+    method: Method
+    time_limit: float | None
+    options: dict[str, Any]
+
+
+def _solve_one(work: _Work) -> Result:
+    stop = None if work.time_limit is None else MaxRuntime(work.time_limit)
+    return solve(work.instance, work.method, stop, **work.options)
+
+
+@contextmanager
+def _solver(jobs: int) -> Iterator[Callable[[list[_Work]], Iterator[Result]]]:
+    if jobs == 1:
+        yield lambda work: map(_solve_one, work)
+        return
+    # Forked processes would share torch's and OpenMP's thread pools, and hang.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield lambda work: pool.map(_solve_one, work)

@@ -1,0 +1,75 @@
+"""What a method is: settings, and the strategy they start."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from metasage.adaptation.result import Incumbent
+from metasage.adaptation.task import Task
+from metasage.errors import InputError
+from metasage.rollout.interface import Rollouts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(ABC):
+    """Settings of a method.
+
+    Parameters
+    ----------
+    iterations
+        Planned number of iterations, which is also the horizon of schedules.
+        None leaves it to a time limit, or to the problem's default.
+    rollouts
+        Rollouts of each symmetric copy in an iteration; the size of the
+        instance by default.
+    augment
+        Number of symmetric copies: 1, 2, 4 or 8.
+    """
+
+    name: ClassVar[str]
+
+    iterations: int | None = None
+    rollouts: int | None = None
+    augment: int = 1
+
+    def __post_init__(self) -> None:
+        if self.iterations is not None and self.iterations < 0:
+            raise InputError(f"iterations is {self.iterations} and must not be negative.")
+        if self.rollouts is not None and self.rollouts < 1:
+            raise InputError(f"rollouts is {self.rollouts} and must be at least 1.")
+        if self.augment not in (1, 2, 4, 8):
+            raise InputError(f"augmentation is {self.augment} and must be 1, 2, 4 or 8.")
+
+    @abstractmethod
+    def start(self, task: Task) -> Strategy:
+        """Begin to solve a task."""
+
+    def default_iterations(self, problem: str) -> int:
+        """Return the number of iterations where neither it nor a time limit is given."""
+        return 100 if problem in ("pctsp", "op") else 200
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the settings as plain data."""
+        return asdict(self)
+
+
+class Strategy(ABC):
+    """A method at work on one task."""
+
+    @abstractmethod
+    def rollout(self, iteration: int, progress: float) -> Rollouts:
+        """Construct solutions.
+
+        Parameters
+        ----------
+        iteration
+            Number of the iteration, from 0.
+        progress
+            How far the search has come, from 0 to 1; schedules follow it.
+        """
+
+    def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:
+        """Change the policy in the light of what was found; by default, nothing."""
+        return None

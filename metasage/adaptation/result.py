@@ -1,0 +1,106 @@
+"""What a search returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from metasage import __version__
+from metasage.problems import Check, Instance, Solution, check
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The best solution and how it was found.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    best
+        The best solution.
+    check
+        The checker's verdict on it.
+    curve
+        Seconds, iteration and objective at each improvement.
+    iterations
+        Number of iterations done.
+    seconds
+        Time since the start.
+    interrupted
+        Whether the search was cut short from outside.
+    settings
+        Method, model, engine, seed and all that made the result.
+    """
+
+    instance: Instance
+    best: Solution
+    check: Check
+    curve: list[tuple[float, int, float]]
+    iterations: int
+    seconds: float
+    interrupted: bool
+    settings: dict[str, Any] = field(default_factory=dict)
+    version: str = __version__
+
+    @property
+    def objective(self) -> float:
+        """Objective in the problem's own sense, on the original data."""
+        assert self.check.objective is not None
+        return self.check.objective
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the checker found no violation."""
+        return self.check.feasible
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as the plain data of ``metasage solve --json``."""
+        instance = self.instance
+        return {
+            "instance": instance.name,
+            "problem": instance.problem.name,
+            "n": instance.size,
+            "sense": instance.problem.sense,
+            "objective": _whole(self.objective),
+            "feasible": self.feasible,
+            "routes": self.best.labelled(instance),
+            **self.settings,
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+            "curve": [[seconds, k, _whole(value)] for seconds, k, value in self.curve],
+            "version": self.version,
+        }
+
+
+class Incumbent:
+    """The best solution so far, by the original objective.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.solution: Solution | None = None
+        self.objective: float | None = None
+
+    def offer(self, solution: Solution, objective: float) -> bool:
+        """Take a solution if it is better, and say whether it was."""
+        if self.objective is not None:
+            sign = 1 if self.instance.problem.sense == "min" else -1
+            if sign * objective >= sign * self.objective:
+                return False
+        self.solution, self.objective = solution, objective
+        return True
+
+    def verdict(self) -> Check:
+        """Let the independent checker measure the solution."""
+        assert self.solution is not None
+        return check(self.instance, self.solution)
+
+
+def _whole(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else value

@@ -1,0 +1,147 @@
+"""Solve an instance: the function behind ``metasage.solve``."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from metasage.adaptation.callbacks import Callbacks
+from metasage.adaptation.method import Method
+from metasage.adaptation.nearest import nearest_neighbour
+from metasage.adaptation.result import Incumbent, Result
+from metasage.adaptation.search import Search
+from metasage.adaptation.stop import FirstOf, MaxIterations, StoppingCriterion, deadline_of
+from metasage.adaptation.task import Task
+from metasage.errors import InfeasibleError, InputError
+from metasage.policies.library import default_model, find_model
+from metasage.policies.model import Model
+from metasage.problems import Instance, Solution, check
+from metasage.rollout import get_engine
+
+# Kept back from a time limit, to check and to write the solution.
+_RESERVE = 0.05
+
+
+def solve(
+    instance: Instance,
+    method: Method | None = None,
+    stop: StoppingCriterion | None = None,
+    *,
+    model: Model | str | None = None,
+    seed: int = 1234,
+    engine: str = "auto",
+    threads: int = 0,
+    device: str = "cpu",
+    max_memory: float | None = None,
+    initial_solution: Solution | None = None,
+    callbacks: Callbacks | None = None,
+    started: float | None = None,
+) -> Result:
+    """Solve an instance.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    method
+        Settings of the method; greedy construction by default.
+    stop
+        When to end, beside the method's number of iterations.
+    model
+        The network: a model, the name of a shipped one, or a file.
+    seed
+        Same seed, same result, whatever the number of threads.
+    engine, threads, device
+        How and where to compute.
+    max_memory
+        Bytes that rollouts may take; half of what is free by default.
+    initial_solution
+        A feasible solution; the result is never worse.
+    callbacks
+        Who wants to hear of the progress.
+    started
+        Time of `time.monotonic` from which seconds count.
+
+    Raises
+    ------
+    InfeasibleError
+        If the instance has no feasible solution.
+    InputError
+        If model, method or initial solution do not fit the instance.
+    """
+    from metasage.adaptation.greedy import Greedy
+
+    started = time.monotonic() if started is None else started
+    method = Greedy() if method is None else method
+    callbacks = Callbacks() if callbacks is None else callbacks
+    if (reason := instance.problem.infeasibility(instance)) is not None:
+        raise InfeasibleError(reason)
+    if not isinstance(model, Model):
+        name = default_model(instance.problem.name) if model is None else model
+        model = find_model(name, instance.problem.name)
+    incumbent = _incumbent(instance, initial_solution)
+    limit = deadline_of(stop)
+    horizon = method.iterations
+    if horizon is None and stop is None:
+        horizon = method.default_iterations(instance.problem.name)
+    if horizon is not None:
+        planned = MaxIterations(horizon)
+        stop = planned if stop is None else FirstOf(planned, stop)
+    assert stop is not None
+    callbacks.on_start(instance)
+    roller = get_engine(engine, model.config, device, threads)
+    task = Task.of(
+        instance,
+        model.policy,
+        roller,
+        rollouts=method.rollouts,
+        copies=method.augment,
+        seed=seed,
+        max_memory=max_memory,
+        deadline=None if limit is None else limit.deadline - _RESERVE,
+        device=device,
+    )
+    search = Search(task, method.start(task), incumbent, stop, horizon, limit, callbacks, started)
+    search.run()
+    if incumbent.solution is None:
+        # The time was too short for a single rollout.
+        solution = nearest_neighbour(instance)
+        incumbent.offer(solution, check(instance, solution).objective or 0.0)
+    assert incumbent.solution is not None
+    result = Result(
+        instance,
+        incumbent.solution,
+        incumbent.verdict(),
+        search.curve,
+        search.iteration,
+        search.seconds(),
+        search.interrupted,
+        _settings(method, model.name, roller.name, seed, getattr(roller, "threads", threads)),
+    )
+    callbacks.on_end(result)
+    return result
+
+
+def _incumbent(instance: Instance, initial: Solution | None) -> Incumbent:
+    incumbent = Incumbent(instance)
+    if initial is not None:
+        verdict = check(instance, initial)
+        if verdict.violation is not None:
+            raise InputError(f"the initial solution is not feasible: {verdict.violation}")
+        assert verdict.objective is not None
+        incumbent.offer(initial, verdict.objective)
+    return incumbent
+
+
+def _settings(method: Method, model: str, engine: str, seed: int, threads: int) -> dict[str, Any]:
+    return {
+        "method": method.name,
+        "parameters": method.parameters(),
+        "preset": "default",
+        "model": model,
+        "sml": "none",
+        "improve": "none",
+        "engine": engine,
+        "seed": seed,
+        "threads": threads,
+    }

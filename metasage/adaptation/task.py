@@ -1,0 +1,205 @@
+"""One instance, a policy and an engine: what every method works with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from metasage.errors import InputError
+from metasage.policies.policy import AttentionPolicy
+from metasage.policies.symmetry import augment
+from metasage.problems import Instance
+from metasage.problems.batch import Batch
+from metasage.rollout.interface import DecoderInputs, Decoding, Engine, Request, Rollouts
+from metasage.rollout.random import instance_seeds
+from metasage.rollout.torch_engine import first_log_probabilities
+
+
+@dataclass(eq=False)
+class Task:
+    """An instance as a policy sees it, in one or several symmetric copies.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    policy, engine
+        What constructs rollouts.
+    batch
+        The symmetric copies of the instance.
+    inputs
+        What the policy made of them.
+    rollouts
+        Rollouts of each copy in an iteration.
+    seed
+        Seed of everything random.
+    max_memory
+        Bytes that rollouts may take at a time.
+    deadline
+        Time of `time.monotonic` after which engines give up.
+    """
+
+    instance: Instance
+    policy: AttentionPolicy
+    engine: Engine
+    batch: Batch
+    inputs: DecoderInputs
+    rollouts: int
+    seed: int
+    max_memory: float
+    deadline: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        instance: Instance,
+        policy: AttentionPolicy,
+        engine: Engine,
+        *,
+        rollouts: int | None,
+        copies: int,
+        seed: int,
+        max_memory: float | None = None,
+        deadline: float | None = None,
+        device: str = "cpu",
+    ) -> Task:
+        """Encode an instance."""
+        memory = free_memory() / 2 if max_memory is None else max_memory
+        _require_memory(instance, copies, memory)
+        batch = augment(policy.view([instance], device), copies)
+        with torch.no_grad(), _one_thread():
+            inputs: DecoderInputs = policy(batch)
+        wanted = instance.size if rollouts is None else rollouts
+        if wanted < 1:
+            raise InputError(f"rollouts is {wanted} and must be at least 1.")
+        return cls(instance, policy, engine, batch, inputs, wanted, seed, memory, deadline)
+
+    def starts(self, greedy: bool) -> Tensor | None:
+        """First nodes of the rollouts, shape (copies, rollouts); None leaves them free.
+
+        POMO's rollout i starts at node i; with fewer rollouts than nodes a
+        random subset is taken, with more they go round. A policy without forced
+        starts chooses freely, but for several greedy rollouts, which take its
+        most probable first nodes.
+        """
+        rows, count, config = self.batch.num_instances, self.rollouts, self.policy.config
+        first = int(config.rules.has_depot)
+        device = self.batch.device
+        if config.starts == "forced":
+            if greedy and count == 1 and config.rules.has_depot:
+                return None
+            nodes = torch.arange(self.instance.size)
+            if count < len(nodes):
+                generator = torch.Generator().manual_seed(self.seed)
+                order = torch.randperm(len(nodes), generator=generator)
+                nodes = order[:count].sort().values
+            taken = nodes[torch.arange(count) % len(nodes)] + first
+            return taken.expand(rows, -1).to(device)
+        if greedy and count > 1:
+            log_p = first_log_probabilities(self.batch, self.inputs)
+            allowed = int(torch.isfinite(log_p).sum(dim=1).min())
+            order = log_p.argsort(dim=1, descending=True, stable=True)
+            return order[:, torch.arange(count, device=device) % allowed]
+        return None
+
+    def rollout(
+        self, decoding: Decoding, iteration: int, request: Request | None = None
+    ) -> Rollouts:
+        """Roll out all copies, in chunks where memory demands it.
+
+        Parameters
+        ----------
+        decoding
+            How choices are made.
+        iteration
+            Number of the iteration, which selects the random stream.
+        request
+            Further wishes; its number of rollouts, seeds and starts are filled in.
+        """
+        rows = self.batch.num_instances
+        starts = self.starts(decoding.greedy)
+        seeds = instance_seeds(self.seed, rows, first=iteration * rows)
+        wishes = Request(0, seeds) if request is None else request
+        step = self._chunk()
+        parts = []
+        for offset in range(0, self.rollouts, step):
+            count = min(step, self.rollouts - offset)
+            part = replace(
+                wishes,
+                rollouts=count,
+                seeds=seeds,
+                offset=offset,
+                starts=None if starts is None else starts[:, offset : offset + count],
+                # Forced rollouts come once, behind the last of the others.
+                forced=wishes.forced if offset + count == self.rollouts else None,
+                deadline=self.deadline,
+            )
+            parts.append(self.engine.rollout(self.batch, self.inputs, decoding, part))
+        return _joined(parts)
+
+    def _chunk(self) -> int:
+        """Rollouts that fit in memory at a time."""
+        nodes, rows = self.batch.num_nodes, self.batch.num_instances
+        steps = 2 * nodes
+        each = rows * steps * 16
+        if self.engine.name == "torch":
+            each += rows * nodes * 4 * (3 * self.inputs.heads + 12)
+        # Multiples of 16 keep the engine's tiles, and with them its sums, as they are.
+        return max(16, int(self.max_memory / each) // 16 * 16)
+
+
+def free_memory() -> float:
+    """Bytes of memory that are free now."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            rows = dict(line.split(":", 1) for line in file)
+        return 1024.0 * int(rows["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
+def _require_memory(instance: Instance, copies: int, memory: float) -> None:
+    """Refuse an instance that cannot fit, before anything is allocated."""
+    nodes = instance.num_nodes
+    # Embeddings and their projections; the OP's rules also keep all lengths.
+    needed = copies * nodes * 4.0 * 128 * 24
+    if "max_length" in instance.problem.set_fields and instance.problem.name == "op":
+        needed += copies * 8.0 * nodes * nodes
+    if needed > memory:
+        raise InputError(
+            f"{instance.size} nodes need about {needed / 2**30:.1f} GiB of memory, "
+            f"and {memory / 2**30:.1f} GiB may be used."
+        )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Run torch on one thread: its sums would else depend on the number of threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _joined(parts: list[Rollouts]) -> Rollouts:
+    if len(parts) == 1:
+        return parts[0]
+    longest = max(part.actions.shape[2] for part in parts)
+    padded = [
+        torch.nn.functional.pad(part.actions, (0, longest - part.actions.shape[2]))
+        for part in parts
+    ]
+    return Rollouts(
+        torch.cat(padded, dim=1),
+        torch.cat([part.steps for part in parts], dim=1),
+        torch.cat([part.log_likelihood for part in parts], dim=1),
+        torch.cat([part.cost for part in parts], dim=1),
+        parts[0].first_scored,
+    )

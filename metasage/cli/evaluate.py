@@ -1,0 +1,95 @@
+"""``metasage evaluate``: the instances of a set."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from metasage.cli import methods as options
+from metasage.cli.options import Json, ProblemOption
+
+
+def evaluate(
+    file: Annotated[str, typer.Argument(metavar="SET.npz", help="Set of instances.")],
+    method: options.MethodName = "greedy",
+    model: options.ModelName = None,
+    limit: Annotated[int | None, typer.Option("--limit", help="Only the first so many.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", help="Instances solved side by side.")] = 1,
+    time_limit: options.TimeLimit = None,
+    iterations: options.Iterations = None,
+    rollouts: options.RolloutCount = None,
+    augment: options.Augment = 1,
+    seed: options.Seed = 1234,
+    threads: options.Threads = 0,
+    engine: options.EngineName = "auto",
+    device: options.Device = "cpu",
+    max_memory: options.MaxMemory = None,
+    references: Annotated[
+        str | None,
+        typer.Option("--references", metavar="FILE.json", help="Best known objectives, as a list."),
+    ] = None,
+    json: Json = None,
+    problem: ProblemOption = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Solve the instances of a set, each with the time limit; print the mean objective."""
+    from metasage.adaptation.evaluate import evaluate as evaluate_set
+    from metasage.cli.output import write_json
+    from metasage.errors import InputError
+    from metasage.io import read_set
+
+    instances = read_set(file, problem)
+    for name, value in (("limit", limit), ("jobs", jobs)):
+        if value is not None and value < 1:
+            raise InputError(f"{name} is {value} and must be at least 1.")
+    known = None if references is None else _read_references(references, len(instances))
+    options.set_threads(threads)
+    outcome = evaluate_set(
+        instances,
+        options.make_method(method, iterations, rollouts, augment),
+        limit=limit,
+        jobs=jobs,
+        time_limit=time_limit,
+        model=model,
+        seed=seed,
+        engine=engine,
+        threads=threads,
+        device=device,
+        max_memory=options.in_bytes(max_memory),
+        listener=None if quiet or json == "-" else _print_one,
+    )
+    result: dict[str, Any] = {"set": instances.name} | outcome.to_dict()
+    if known is not None:
+        result["gap"] = outcome.gap(known)
+    if json is not None:
+        write_json(result, json)
+    if json != "-":
+        shown = f", gap {100 * result['gap']:.2f}%" if known is not None else ""
+        typer.echo(
+            f"{instances.name}: mean objective {result['mean']:.4f} over "
+            f"{len(outcome.objectives)} instances{shown}, {sum(outcome.seconds):.1f} s"
+        )
+    return 130 if outcome.interrupted else 0
+
+
+def _print_one(index: int, objective: float, seconds: float) -> None:
+    typer.echo(f"#{index}  {objective:.4f}  {seconds:.2f} s")
+
+
+def _read_references(path: str, count: int) -> list[float]:
+    import json
+
+    from metasage.errors import InputError
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            values = json.load(file)
+        known = [float(value) for value in values]
+    except OSError as error:
+        raise InputError(f"{(error.strerror or 'cannot be read').lower()}.", path) from None
+    except (ValueError, TypeError):
+        raise InputError("a JSON list of numbers was expected.", path) from None
+    if len(known) < count:
+        raise InputError(f"{len(known)} references do not cover {count} instances.", path)
+    return known

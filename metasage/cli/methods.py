@@ -1,0 +1,80 @@
+"""Options of ``solve`` and ``evaluate``, and the method that they describe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from metasage.adaptation.method import Method
+    from metasage.adaptation.stop import MaxRuntime
+
+MethodName = Annotated[str, typer.Option("--method", help="greedy or sample.")]
+ModelName = Annotated[
+    str | None, typer.Option("--model", metavar="NAME|FILE", help="Network; see metasage models.")
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="SECONDS", help="From the start to the written solution."),
+]
+Iterations = Annotated[
+    int | None, typer.Option("--iterations", help="Iterations, and horizon of schedules.")
+]
+RolloutCount = Annotated[
+    int | None, typer.Option("--rollouts", help="Rollouts of an iteration. Default: N.")
+]
+Augment = Annotated[int, typer.Option("--augment", help="Symmetric copies: 1, 2, 4 or 8.")]
+Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
+Threads = Annotated[int, typer.Option("--threads", help="Threads; 0 for all cores.")]
+EngineName = Annotated[str, typer.Option("--engine", help="auto, native or torch.")]
+Device = Annotated[str, typer.Option("--device", help="Where torch computes.")]
+MaxMemory = Annotated[
+    float | None,
+    typer.Option("--max-memory", metavar="GIB", help="Memory of rollouts. Default: half the free."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+
+def make_method(name: str, iterations: int | None, rollouts: int | None, augment: int) -> Method:
+    """Build the settings of a method."""
+    from metasage.adaptation.greedy import Greedy
+    from metasage.adaptation.sampling import Sampling
+    from metasage.errors import InputError
+
+    methods: dict[str, type[Method]] = {method.name: method for method in (Greedy, Sampling)}
+    if name not in methods:
+        raise InputError(f"method '{name}' is not one of {', '.join(methods)}.")
+    return methods[name](iterations=iterations, rollouts=rollouts, augment=augment)
+
+
+def make_stop(time_limit: float | None, started: float) -> MaxRuntime | None:
+    """Build the time limit, which counts from the start of the program."""
+    from metasage.adaptation.stop import MaxRuntime
+
+    if time_limit is None:
+        return None
+    limit = MaxRuntime(time_limit)
+    limit.started = started
+    return limit
+
+
+def in_bytes(gibibytes: float | None) -> float | None:
+    """Turn GiB into bytes."""
+    from metasage.errors import InputError
+
+    if gibibytes is not None and not gibibytes > 0:
+        raise InputError(f"max-memory is {gibibytes} and must be positive.")
+    return None if gibibytes is None else gibibytes * 2**30
+
+
+def set_threads(threads: int) -> None:
+    """Let torch and the kernels use so many threads."""
+    import torch
+
+    from metasage.errors import InputError
+
+    if threads < 0:
+        raise InputError(f"threads is {threads} and must not be negative.")
+    if threads:
+        torch.set_num_threads(threads)

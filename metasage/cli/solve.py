@@ -1,0 +1,73 @@
+"""``metasage solve``: one instance."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from metasage.cli import methods as options
+from metasage.cli.options import File, Json, ProblemOption, Round
+
+INTERRUPTED = 130
+
+
+def solve(
+    file: File,
+    method: options.MethodName = "greedy",
+    model: options.ModelName = None,
+    time_limit: options.TimeLimit = None,
+    iterations: options.Iterations = None,
+    rollouts: options.RolloutCount = None,
+    augment: options.Augment = 1,
+    seed: options.Seed = 1234,
+    threads: options.Threads = 0,
+    engine: options.EngineName = "auto",
+    device: options.Device = "cpu",
+    max_memory: options.MaxMemory = None,
+    initial_solution: Annotated[
+        str | None,
+        typer.Option("--initial-solution", metavar="FILE", help="The result is never worse."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Solution: .sol, .tour or .json."),
+    ] = None,
+    json: Json = None,
+    problem: ProblemOption = None,
+    rounding: Round = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Solve an instance, and let the independent checker measure the result."""
+    from metasage.cli.output import number, write_json
+    from metasage.io import read_instance, read_solution, write_solution
+    from metasage.started import STARTED
+
+    instance = read_instance(file, problem, rounding)
+    initial = None if initial_solution is None else read_solution(initial_solution, instance)
+    from metasage.adaptation.solve import solve as solve_instance
+
+    options.set_threads(threads)
+    result = solve_instance(
+        instance,
+        options.make_method(method, iterations, rollouts, augment),
+        options.make_stop(time_limit, STARTED),
+        model=model,
+        seed=seed,
+        engine=engine,
+        threads=threads,
+        device=device,
+        max_memory=options.in_bytes(max_memory),
+        initial_solution=initial,
+        started=STARTED,
+    )
+    if output is not None:
+        write_solution(output, instance, result.best, result.objective)
+    if json is not None:
+        write_json(result.to_dict(), json)
+    if not quiet and json != "-":
+        typer.echo(
+            f"{instance.name}: objective {number(result.objective)}, "
+            f"{result.iterations} iterations, {result.seconds:.1f} s"
+        )
+    return INTERRUPTED if result.interrupted else 0

@@ -1,0 +1,5 @@
+"""When the program started, so that a time limit covers all of it."""
+
+import time
+
+STARTED = time.monotonic()

@@ -2,8 +2,107 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+
+#include "arguments.h"
+
 namespace nb = nanobind;
+
+namespace metasage {
+
+namespace {
+
+// A new numpy array of zeros, and its memory.
+template <class T>
+nb::object zeros(const Shape &shape, T *&data) {
+    size_t size = 1;
+    const std::vector<size_t> sizes(shape.begin(), shape.end());
+    for (const size_t n : sizes) size *= n;
+    data = new T[size]();
+    const nb::capsule owner(data, [](void *p) noexcept { delete[] static_cast<T *>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, sizes.size(), sizes.data(), owner));
+}
+
+void raise_if_found(const Fault &fault) {
+    if (!fault.found) return;
+    const std::string rollout = "rollout " + std::to_string(fault.rollout) + " of instance " +
+                                std::to_string(fault.instance);
+    const std::string step = std::to_string(fault.step);
+    if (fault.node < 0) throw std::invalid_argument(rollout + " is not complete after " + step + " steps.");
+    throw std::invalid_argument(rollout + " may not go to node " + std::to_string(fault.node) +
+                                " at step " + step + ".");
+}
+
+nb::dict rollout(nb::kwargs values) {
+    Arguments arguments(std::move(values));
+    const Decoder decoder = read_decoder(arguments);
+    Rollouts task = read_rollouts(arguments, decoder);
+    arguments.finish();
+    const int64_t b = decoder.instances, rollouts = task.total(), most = decoder.most_steps();
+    nb::dict result;
+    result["log_likelihood"] = zeros({b, rollouts}, task.log_likelihood);
+    result["cost"] = zeros({b, rollouts}, task.cost);
+    result["steps"] = zeros({b, rollouts}, task.steps);
+    const Kernel &chosen = kernel();
+    std::vector<int32_t> actions(b * rollouts * most);
+    task.actions = actions.data();
+    {
+        const nb::gil_scoped_release release;
+        chosen.rollout(decoder, task);
+    }
+    raise_if_found(task.fault);
+    const int64_t longest = *std::max_element(task.steps, task.steps + b * rollouts);
+    int32_t *trimmed;
+    result["actions"] = zeros({b, rollouts, longest}, trimmed);
+    for (int64_t i = 0; i < b * rollouts; ++i)
+        std::copy_n(actions.data() + i * most, task.steps[i], trimmed + i * longest);
+    result["finished"] = task.finished;
+    return result;
+}
+
+nb::dict backward(nb::kwargs values) {
+    Arguments arguments(std::move(values));
+    const Decoder decoder = read_decoder(arguments);
+    Gradients task = read_gradients(arguments, decoder);
+    arguments.finish();
+    const int64_t b = decoder.instances, n = decoder.nodes, d = decoder.width;
+    nb::dict result;
+    const auto add = [&](const char *name, const void *input, const Shape &shape, float *&data) {
+        if (input != nullptr) result[name] = zeros(shape, data);
+    };
+    add("keys", decoder.keys, {b, n, d}, task.keys);
+    add("values", decoder.values, {b, n, d}, task.values);
+    add("pointers", decoder.pointers, {b, n, d}, task.pointers);
+    add("query_last", decoder.query_last, {b, n, d}, task.query_last);
+    add("query_first", decoder.query_first, {b, n, d}, task.query_first);
+    add("query_scalar", decoder.query_scalar, {d}, task.query_scalar);
+    add("query_start", decoder.query_start, {b, d}, task.query_start);
+    add("combine_weight", decoder.combine_weight, {d, d}, task.combine_weight);
+    add("combine_bias", decoder.combine_bias, {d}, task.combine_bias);
+    add("w1", decoder.adapter.w1, {b, d, d}, task.w1);
+    add("b1", decoder.adapter.b1, {b, d}, task.b1);
+    add("w2", decoder.adapter.w2, {b, d, d}, task.w2);
+    add("b2", decoder.adapter.b2, {b, d}, task.b2);
+    const Kernel &chosen = kernel();
+    {
+        const nb::gil_scoped_release release;
+        chosen.backward(decoder, task);
+    }
+    raise_if_found(task.fault);
+    return result;
+}
+
+}  // namespace
+
+}  // namespace metasage
 
 NB_MODULE(_native, module) {
     module.doc() = "Rollout kernels of metasage.";
+    module.attr("block") = metasage::TILE;
+    module.def("rollout", &metasage::rollout,
+               "Construct or score rollouts of many instances; all arguments by keyword.");
+    module.def("backward", &metasage::backward,
+               "Gradients of weighted log-likelihoods by the decoder's inputs.");
+    module.def("simd", [] { return metasage::kernel().name; },
+               "Name of the instruction set in use.");
 }

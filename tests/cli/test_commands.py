@@ -9,19 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metasage.cli.__main__ import run
-
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-@pytest.fixture
-def metasage(capfd):
-    def call(*arguments):
-        code = run([str(argument) for argument in arguments])
-        captured = capfd.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def test_version_and_help_are_answered(metasage):

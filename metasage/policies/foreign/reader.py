@@ -14,7 +14,7 @@ from metasage.policies.foreign import attention_model, pomo, rl4co
 from metasage.policies.foreign.pickled import load_pickled
 from metasage.policies.foreign.tensors import Tensors
 from metasage.policies.model import Model
-from metasage.problems import all_problems
+from metasage.problems import all_problems, get_problem
 
 # Where the known projects keep their state dict inside a checkpoint.
 _WRAPPERS = ("model_state_dict", "state_dict", "model")
@@ -29,13 +29,14 @@ def import_checkpoint(path: str | Path, problem: str | None = None) -> Model:
         File of AM, POMO (old or new), EAS, SGBS, Sym-NCO, AMDKD, Meta-SAGE or
         RL4CO.
     problem
-        Problem of the network; by default that of the ``args.json`` beside the
-        file, or what the tensors tell.
+        Problem of the network, where neither the ``args.json`` beside the file
+        nor the tensors tell it.
 
     Raises
     ------
     InputError
-        If a tensor is missing, left over, of the wrong shape or not finite.
+        If a tensor is missing, left over, of the wrong shape or not finite, or
+        if the network is one for another problem.
     """
     path = Path(path)
     checkpoint = load_pickled(path)
@@ -54,7 +55,10 @@ def import_checkpoint(path: str | Path, problem: str | None = None) -> Model:
         else:
             first = next(iter(state), "none")
             raise InputError(f"no known network has these tensors (the first is '{first}').")
-        chosen = problem or _from_arguments(path) or guess
+        known = _from_arguments(path) or guess
+        if problem is not None and known not in (None, get_problem(problem).name):
+            raise InputError(f"the network was trained for {known} and not for {problem}.")
+        chosen = known or problem
         if chosen is None:
             raise InputError("the tensors fit both cvrp and op: say which with --problem.")
         config, converted = layout.convert(tensors, chosen)

@@ -1,0 +1,17 @@
+"""What the tests of all commands need."""
+
+import pytest
+
+from metasage.cli.__main__ import run
+
+
+@pytest.fixture
+def metasage(capfd):
+    """Run a command line; return exit code, output and errors."""
+
+    def call(*arguments):
+        code = run([str(argument) for argument in arguments])
+        captured = capfd.readouterr()
+        return code, captured.out, captured.err
+
+    return call

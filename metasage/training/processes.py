@@ -61,6 +61,10 @@ class Processes:
         for gradient, part in zip(gradients, parts, strict=True):
             gradient.copy_(part.view_as(gradient))
 
+    def wait(self) -> None:
+        """Wait until all processes are here."""
+        self.add(torch.zeros(1))
+
     def leave(self) -> None:
         """Say goodbye to the other processes."""
         if self.count > 1:

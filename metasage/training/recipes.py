@@ -92,9 +92,9 @@ _CPU_BASE = TrainingSettings(
     "pomo",
     "tsp",
     (
-        Stage(20, 128, 20, 3_000, 5e-4),
-        Stage(50, 64, 20, 15_000, 5e-4, 3e-4),
-        Stage(100, 32, 32, 12_000, 3e-4, 1e-5),
+        Stage(20, 128, 20, 2_000, 5e-4),
+        Stage(50, 64, 20, 12_000, 5e-4, 3e-4),
+        Stage(100, 32, 32, 15_000, 3e-4, 1e-5),
     ),
     normalise_advantages=True,
     clip_norm=1.0,

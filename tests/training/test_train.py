@@ -178,8 +178,9 @@ def test_two_processes_learn_what_one_does(tmp_path, whole):
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2"]
     settings = json.dumps(SETTINGS.to_dict())
     subprocess.run(
-        [*launcher, "--master-port=0", str(program), str(tmp_path / "run"), settings],
+        [*launcher, "--standalone", str(program), str(tmp_path / "run"), settings],
         check=True,
+        timeout=120,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
     ours, theirs = curve(tmp_path / "run"), curve(whole)

@@ -1,0 +1,248 @@
+#include "arguments.h"
+
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <limits>
+
+namespace nb = nanobind;
+
+namespace metasage {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string &sentence) { throw std::invalid_argument(sentence); }
+
+std::string text(const Shape &shape) {
+    std::string result = "(";
+    for (size_t i = 0; i < shape.size(); ++i)
+        result += (i ? ", " : "") + (shape[i] < 0 ? std::string("any") : std::to_string(shape[i]));
+    return result + ")";
+}
+
+template <class T>
+T one_of(const std::string &name, const std::string &value,
+         std::initializer_list<std::pair<const char *, T>> choices) {
+    std::string names;
+    for (const auto &[choice, result] : choices) {
+        if (value == choice) return result;
+        names += (names.empty() ? "" : ", ") + std::string(choice);
+    }
+    refuse(name + " is '" + value + "' and not one of " + names + ".");
+}
+
+float positive(Arguments &arguments, const char *name) {
+    const float value = arguments.number<float>(name);
+    if (!(std::isfinite(value) && value > 0.0f)) refuse(std::string(name) + " has to be positive.");
+    return value;
+}
+
+void read_adapter(Arguments &arguments, Decoder &decoder) {
+    const nb::object adapter = arguments.optional("adapter");
+    const nb::object place = arguments.optional("adapter_place");
+    if (adapter.is_none()) return;
+    nb::tuple parts;
+    if (!nb::try_cast(adapter, parts) || parts.size() != 4)
+        refuse("adapter has to be a tuple of w1, b1, w2 and b2.");
+    const int64_t b = decoder.instances, d = decoder.width;
+    decoder.adapter.w1 = Arguments::array_of<const float>(parts[0], "adapter w1", {b, d, d});
+    decoder.adapter.b1 = Arguments::array_of<const float>(parts[1], "adapter b1", {b, d});
+    decoder.adapter.w2 = Arguments::array_of<const float>(parts[2], "adapter w2", {b, d, d});
+    decoder.adapter.b2 = Arguments::array_of<const float>(parts[3], "adapter b2", {b, d});
+    if (place.is_none()) refuse("adapter_place is needed with an adapter.");
+    decoder.adapter.place = one_of<Place>("adapter_place", nb::cast<std::string>(nb::str(place)),
+                                          {{"before", Place::before}, {"after", Place::after}});
+}
+
+void read_fields(Arguments &arguments, Decoder &decoder) {
+    nb::dict fields;
+    const nb::object given = arguments.optional("fields");
+    if (!given.is_none() && !nb::try_cast(given, fields)) refuse("fields has to be a dict.");
+    const int64_t b = decoder.instances, n = decoder.nodes;
+    const auto field = [&](const char *name) -> nb::object {
+        if (!fields.contains(name)) refuse("fields lacks '" + std::string(name) + "'.");
+        return fields[name];
+    };
+    if (decoder.problem == Problem::cvrp) {
+        decoder.demand = Arguments::array_of<const int64_t>(field("demand"), "demand", {b, n});
+        decoder.capacity = Arguments::array_of<const int64_t>(field("capacity"), "capacity", {b});
+        for (int64_t i = 0; i < b * n; ++i) {
+            const int64_t capacity = decoder.capacity[i / n];
+            if (capacity < 1 || capacity > std::numeric_limits<int32_t>::max())
+                refuse("capacity " + std::to_string(capacity) + " is out of range.");
+            if (decoder.demand[i] < 0 || decoder.demand[i] > capacity)
+                refuse("demand " + std::to_string(decoder.demand[i]) + " of node " +
+                       std::to_string(i % n) + " does not lie between 0 and the capacity.");
+        }
+    }
+    if (decoder.problem == Problem::pctsp || decoder.problem == Problem::op)
+        decoder.prize = Arguments::array_of<const double>(field("prize"), "prize", {b, n});
+    if (decoder.problem == Problem::pctsp)
+        decoder.penalty = Arguments::array_of<const double>(field("penalty"), "penalty", {b, n});
+    if (decoder.problem == Problem::op) {
+        decoder.lengths = Arguments::array_of<const double>(field("lengths"), "lengths", {b, n, n});
+        decoder.max_length =
+            Arguments::array_of<const double>(field("max_length"), "max_length", {b});
+        decoder.scale = Arguments::array_of<const double>(field("scale"), "scale", {b});
+    }
+}
+
+}  // namespace
+
+nb::object Arguments::required(const char *name) {
+    nb::object value = optional(name);
+    if (value.is_none()) refuse(std::string(name) + " is needed.");
+    return value;
+}
+
+nb::object Arguments::optional(const char *name) {
+    known_.insert(name);
+    return values_.contains(name) ? nb::object(values_[name]) : nb::none();
+}
+
+Shape Arguments::shape_of(nb::handle value, const std::string &name) {
+    nb::ndarray<nb::ro> array;
+    if (!nb::try_cast(value, array, false)) refuse(name + " has to be an array.");
+    Shape shape;
+    for (size_t i = 0; i < array.ndim(); ++i) shape.push_back(int64_t(array.shape(i)));
+    return shape;
+}
+
+void Arguments::check_shape(const std::string &name, const Shape &found, const Shape &expected) {
+    bool same = found.size() == expected.size();
+    for (size_t i = 0; same && i < found.size(); ++i)
+        same = expected[i] < 0 || found[i] == expected[i];
+    if (!same) refuse(name + " has the shape " + text(found) + " and not " + text(expected) + ".");
+}
+
+void Arguments::finish() const {
+    for (const auto &[name, value] : values_)
+        if (known_.count(nb::cast<std::string>(name)) == 0)
+            refuse("there is no argument '" + nb::cast<std::string>(name) + "'.");
+}
+
+Decoder read_decoder(Arguments &arguments) {
+    Decoder decoder{};
+    decoder.problem = one_of<Problem>("problem", nb::cast<std::string>(nb::str(arguments.required("problem"))),
+                                      {{"tsp", Problem::tsp},
+                                       {"cvrp", Problem::cvrp},
+                                       {"pctsp", Problem::pctsp},
+                                       {"op", Problem::op}});
+    const Shape shape = Arguments::shape_of(arguments.required("keys"), "keys");
+    if (shape.size() != 3) refuse("keys has the shape " + text(shape) + " and not three axes.");
+    const int64_t b = shape[0], n = shape[1], d = shape[2];
+    if (arguments.number<int>("heads") != HEADS || (d != 64 && d != 128))
+        refuse("the native engine needs 8 heads and a width of 64 or 128.");
+    if (b < 1 || n < (decoder.problem == Problem::tsp ? 1 : 2) || n > 1 << 20)
+        refuse("keys has the shape " + text(shape) + ": no instance of this problem has it.");
+    decoder.instances = b;
+    decoder.nodes = n;
+    decoder.width = int(d);
+    decoder.keys = arguments.array<float>("keys", {b, n, d});
+    decoder.values = arguments.array<float>("values", {b, n, d});
+    decoder.pointers = arguments.array<float>("pointers", {b, n, d});
+    decoder.query_last = arguments.array<float>("query_last", {b, n, d});
+    decoder.query_first = arguments.optional_array<float>("query_first", {b, n, d});
+    decoder.query_scalar = arguments.optional_array<float>("query_scalar", {d});
+    decoder.query_start = arguments.optional_array<float>("query_start", {b, d});
+    decoder.combine_weight = arguments.array<float>("combine_weight", {d, d});
+    decoder.combine_bias = arguments.optional_array<float>("combine_bias", {d});
+    decoder.coords = arguments.array<float>("coords", {b, n, 2});
+    read_adapter(arguments, decoder);
+    read_fields(arguments, decoder);
+    decoder.clip = positive(arguments, "clip");
+    decoder.temperature = positive(arguments, "temperature");
+    const int kind = arguments.number<int>("bias_kind");
+    if (kind < 0 || kind > 2) refuse("bias_kind has to be 0, 1 or 2.");
+    decoder.bias = static_cast<Bias>(kind);
+    decoder.bias_strength = arguments.number<float>("bias_strength");
+    if (decoder.bias == Bias::inside && !(decoder.bias_strength >= 0.0f))
+        refuse("bias_strength may not be negative inside tanh.");
+    decoder.threads = arguments.number<int>("threads");
+    if (decoder.threads < 1) refuse("threads has to be at least 1.");
+    return decoder;
+}
+
+Rollouts read_rollouts(Arguments &arguments, const Decoder &decoder) {
+    Rollouts task{};
+    const int64_t b = decoder.instances, n = decoder.nodes;
+    const bool tsp = decoder.problem == Problem::tsp;
+    task.greedy = arguments.number<bool>("greedy");
+    task.sampled = arguments.number<int64_t>("rollouts");
+    task.offset = arguments.number<int64_t>("rollout_offset");
+    if (task.sampled < 0 || task.offset < 0 || task.offset + task.sampled > int64_t(1) << 32)
+        refuse("rollouts and rollout_offset have to lie between 0 and 2^32.");
+    task.seeds = task.greedy ? arguments.optional_array<uint64_t>("seeds", {b})
+                             : arguments.array<uint64_t>("seeds", {b});
+    task.starts = arguments.optional_array<int32_t>("starts", {b, task.sampled});
+    bool unforced = task.starts == nullptr && task.sampled > 0;
+    for (int64_t i = 0; task.starts != nullptr && i < b * task.sampled; ++i) {
+        if (task.starts[i] < -1 || task.starts[i] >= n)
+            refuse("starts holds " + std::to_string(task.starts[i]) + ", which is no node.");
+        unforced = unforced || task.starts[i] < 0;
+    }
+    const nb::object forced = arguments.optional("forced");
+    task.forced_first_scored = arguments.number<bool>("forced_first_scored");
+    if (!forced.is_none()) {
+        task.forced = Arguments::array_of<const int32_t>(forced, "forced", {b, -1, -1});
+        const Shape shape = Arguments::shape_of(forced, "forced");
+        task.num_forced = shape[1];
+        task.forced_steps = shape[2] < decoder.most_steps() ? shape[2] : decoder.most_steps();
+        task.forced_stride = shape[2];
+        unforced = unforced || (task.num_forced > 0 && task.forced_first_scored);
+    }
+    if (task.total() < 1) refuse("there are no rollouts.");
+    if (tsp && unforced && decoder.query_start == nullptr)
+        refuse("query_start is needed for tours that are free to start anywhere.");
+
+    const nb::object sums = arguments.optional("eta_sums");
+    const nb::object centre = arguments.optional("centre");
+    if (!sums.is_none()) {
+        nb::tuple parts;
+        if (!nb::try_cast(sums, parts) || parts.size() < 2 || parts.size() > 3)
+            refuse("eta_sums has to be a tuple of two or three arrays.");
+        if (!decoder.adapter.given()) refuse("eta_sums needs an adapter.");
+        if (task.offset % TILE != 0)
+            refuse("with eta_sums, rollout_offset has to be a multiple of " + std::to_string(TILE) +
+                   ".");
+        const Shape shape{b, decoder.eta_size()};
+        task.weighted_sum = Arguments::array_of<double>(parts[0], "eta_sums", shape);
+        task.plain_sum = Arguments::array_of<double>(parts[1], "eta_sums", shape);
+        if (parts.size() == 3)
+            task.forced_sum = Arguments::array_of<double>(parts[2], "eta_sums", shape);
+        task.centre = arguments.array<double>("centre", {b});
+    }
+    const nb::object seconds = arguments.optional("seconds_left");
+    if (!seconds.is_none()) {
+        // More than a year would overflow the clock.
+        const double left = std::fmin(arguments.number<double>("seconds_left"), 3e7);
+        task.has_deadline = true;
+        task.deadline = std::chrono::steady_clock::now() +
+                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                            std::chrono::duration<double>(left));
+    }
+    return task;
+}
+
+Gradients read_gradients(Arguments &arguments, const Decoder &decoder) {
+    Gradients task{};
+    const int64_t b = decoder.instances;
+    const nb::object actions = arguments.required("actions");
+    task.actions = Arguments::array_of<const int32_t>(actions, "actions", {b, -1, -1});
+    const Shape shape = Arguments::shape_of(actions, "actions");
+    task.rollouts = shape[1];
+    task.max_steps = shape[2];
+    task.steps = arguments.array<int32_t>("steps", {b, task.rollouts});
+    task.weights = arguments.array<float>("weights", {b, task.rollouts});
+    task.first_scored = arguments.number<bool>("first_scored");
+    const int64_t most = std::min(task.max_steps, decoder.most_steps());
+    for (int64_t i = 0; i < b * task.rollouts; ++i)
+        if (task.steps[i] < 0 || task.steps[i] > most)
+            refuse("steps holds " + std::to_string(task.steps[i]) + " of at most " +
+                   std::to_string(most) + ".");
+    if (decoder.problem == Problem::tsp && task.first_scored && decoder.query_start == nullptr)
+        refuse("query_start is needed to score first steps.");
+    return task;
+}
+
+}  // namespace metasage

@@ -1,0 +1,83 @@
+// Keyword arguments from Python, checked before a kernel sees them.
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernel.h"
+
+namespace metasage {
+
+using Shape = std::vector<int64_t>;
+
+class Arguments {
+public:
+    explicit Arguments(nanobind::kwargs values) : values_(std::move(values)) {}
+
+    // An argument that has to be there, or None where it is left out.
+    nanobind::object required(const char *name);
+    nanobind::object optional(const char *name);
+
+    template <class T>
+    T number(const char *name) {
+        const nanobind::object value = required(name);
+        T result;
+        if (!nanobind::try_cast(value, result))
+            throw std::invalid_argument(std::string(name) + " has to be a " +
+                                        (std::is_integral_v<T> ? "whole number." : "number."));
+        return result;
+    }
+
+    template <class T>
+    const T *array(const char *name, const Shape &shape) {
+        return array_of<const T>(required(name), name, shape);
+    }
+    template <class T>
+    const T *optional_array(const char *name, const Shape &shape) {
+        const nanobind::object value = optional(name);
+        return value.is_none() ? nullptr : array_of<const T>(value, name, shape);
+    }
+
+    // The memory of a C-contiguous array; -1 in a shape stands for any size.
+    template <class T>
+    static T *array_of(nanobind::handle value, const std::string &name, const Shape &shape) {
+        nanobind::ndarray<T, nanobind::c_contig, nanobind::device::cpu> array;
+        if (!nanobind::try_cast(value, array, false))
+            throw std::invalid_argument(name + " has to be a C-contiguous array of " +
+                                        type_name<std::remove_const_t<T>>() + ".");
+        Shape found;
+        for (size_t i = 0; i < array.ndim(); ++i) found.push_back(int64_t(array.shape(i)));
+        check_shape(name, found, shape);
+        return array.data();
+    }
+
+    static Shape shape_of(nanobind::handle value, const std::string &name);
+
+    // Refuses arguments that nobody asked for.
+    void finish() const;
+
+private:
+    template <class T>
+    static std::string type_name() {
+        const std::string bits = std::to_string(8 * sizeof(T));
+        if constexpr (std::is_floating_point_v<T>) return "float" + bits;
+        return (std::is_signed_v<T> ? "int" : "uint") + bits;
+    }
+
+    static void check_shape(const std::string &name, const Shape &found, const Shape &expected);
+
+    nanobind::kwargs values_;
+    std::set<std::string> known_;
+};
+
+// Reads what both functions take: instances, network outputs and settings.
+Decoder read_decoder(Arguments &arguments);
+Rollouts read_rollouts(Arguments &arguments, const Decoder &decoder);
+Gradients read_gradients(Arguments &arguments, const Decoder &decoder);
+
+}  // namespace metasage

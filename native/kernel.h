@@ -1,0 +1,106 @@
+// What the binding hands to the kernels: plain pointers and sizes.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace metasage {
+
+constexpr int HEADS = 8;
+
+// Rollouts that advance together. Sums over rollouts are built from blocks of
+// as many, counted by global index, so that they do not depend on chunking.
+constexpr int TILE = 32;
+
+enum class Problem { tsp, cvrp, pctsp, op };
+enum class Bias { none, outside, inside };
+enum class Place { before, after };
+
+// A weight of every parameter the adapter has, in this order.
+struct Adapter {
+    const float *w1 = nullptr, *b1 = nullptr, *w2 = nullptr, *b2 = nullptr;
+    Place place = Place::after;
+
+    bool given() const { return w1 != nullptr; }
+};
+
+// Instances, network outputs and settings; optional arrays are null.
+struct Decoder {
+    Problem problem;
+    int64_t instances, nodes;
+    int width;
+    const float *keys, *values, *pointers;
+    const float *query_last, *query_first, *query_scalar, *query_start;
+    const float *combine_weight, *combine_bias;
+    Adapter adapter;
+    const float *coords;
+    const int64_t *demand, *capacity;
+    const double *prize, *penalty, *lengths, *max_length, *scale;
+    Bias bias;
+    float bias_strength, clip, temperature;
+    int threads;
+
+    int64_t eta_size() const { return 2 * int64_t(width) * width + 2 * width; }
+    bool adapts_before() const { return adapter.given() && adapter.place == Place::before; }
+    bool adapts_after() const { return adapter.given() && adapter.place == Place::after; }
+
+    int64_t most_steps() const {
+        return problem == Problem::cvrp ? 2 * nodes : nodes;
+    }
+};
+
+// The first action that the rules forbid, if a caller asked for one.
+struct Fault {
+    bool found = false;
+    int64_t instance = 0, rollout = 0, step = 0, node = 0;
+};
+
+struct Rollouts {
+    bool greedy;
+    const uint64_t *seeds;
+    int64_t sampled, offset;
+    const int32_t *starts;
+    const int32_t *forced;
+    int64_t num_forced, forced_steps, forced_stride;
+    bool forced_first_scored;
+    // Sums of d log p / d eta: times centred cost, plain, and of forced rollouts.
+    double *weighted_sum, *plain_sum, *forced_sum;
+    const double *centre;
+    bool has_deadline;
+    std::chrono::steady_clock::time_point deadline;
+
+    // Results; `actions` has room for `most_steps` in each rollout.
+    int32_t *actions, *steps;
+    double *log_likelihood, *cost;
+    bool finished = true;
+    Fault fault;
+
+    int64_t total() const { return sampled + num_forced; }
+};
+
+struct Gradients {
+    const int32_t *actions, *steps;
+    const float *weights;
+    int64_t rollouts, max_steps;
+    bool first_scored;
+
+    // Results; null where the decoder lacks the input.
+    float *keys, *values, *pointers;
+    float *query_last, *query_first, *query_scalar, *query_start;
+    float *combine_weight, *combine_bias;
+    float *w1, *b1, *w2, *b2;
+    Fault fault;
+};
+
+// The same source compiled for one instruction set.
+struct Kernel {
+    const char *name;
+    void (*rollout)(const Decoder &, Rollouts &);
+    void (*backward)(const Decoder &, Gradients &);
+};
+
+// The kernel for this machine, or a lower one that METASAGE_SIMD names.
+const Kernel &kernel();
+
+}  // namespace metasage

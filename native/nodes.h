@@ -1,0 +1,96 @@
+// What the decoder reads of an instance's nodes, in the layout of the products.
+
+#pragma once
+
+#include <initializer_list>
+
+#include "products.h"
+
+namespace metasage::METASAGE_LEVEL {
+
+template <int D>
+struct Nodes {
+    static constexpr int HEAD = D / HEADS;
+
+    int count = 0, padded = 0;
+    // [head][node][HEAD], so that a head streams through memory.
+    Buffer<float> keys, values;
+    // [node][D]. The combining layer is multiplied into them unless an adapter
+    // stands between: a rollout then saves that product at every step.
+    Buffer<float> pointers, pointer_bias;
+    Buffer<float> x, y;
+    Buffer<int32_t> ids, demand;
+
+    void resize(int nodes) {
+        if (count == nodes) return;
+        count = nodes;
+        padded = (nodes + GROUP - 1) / GROUP * GROUP;
+        for (Buffer<float> *buffer : {&keys, &values, &pointers}) clear_to(*buffer, padded * D);
+        for (Buffer<float> *buffer : {&pointer_bias, &x, &y}) clear_to(*buffer, padded);
+        clear_to(ids, padded);
+        clear_to(demand, padded);
+    }
+
+    void pack(const Decoder &decoder, int64_t instance) {
+        resize(int(decoder.nodes));
+        const int64_t first = instance * decoder.nodes;
+        const float *pointer = decoder.pointers + first * D;
+        for (int node = 0; node < count; ++node) {
+            const float *key = decoder.keys + (first + node) * D;
+            const float *value = decoder.values + (first + node) * D;
+            for (int h = 0; h < HEADS; ++h) {
+                std::memcpy(keys + at(h, node), key + h * HEAD, HEAD * sizeof(float));
+                std::memcpy(values + at(h, node), value + h * HEAD, HEAD * sizeof(float));
+            }
+            x[node] = decoder.coords[2 * (first + node)];
+            y[node] = decoder.coords[2 * (first + node) + 1];
+            ids[node] = node;
+            demand[node] = decoder.demand ? int32_t(decoder.demand[first + node]) : 0;
+            if (decoder.adapts_after())
+                std::memcpy(pointers + node * D, pointer + node * D, D * sizeof(float));
+            else
+                fold(decoder, pointer + node * D, node);
+        }
+    }
+
+    // Takes over the nodes of another set in a different order.
+    void reorder(const Nodes &from, const int32_t *order) {
+        resize(from.count);
+        for (int i = 0; i < count; ++i) {
+            const int node = order[i];
+            for (int h = 0; h < HEADS; ++h) {
+                std::memcpy(keys + at(h, i), from.keys + at(h, node), HEAD * sizeof(float));
+                std::memcpy(values + at(h, i), from.values + at(h, node), HEAD * sizeof(float));
+            }
+            std::memcpy(pointers + i * D, from.pointers + node * D, D * sizeof(float));
+            pointer_bias[i] = from.pointer_bias[node];
+            x[i] = from.x[node];
+            y[i] = from.y[node];
+            ids[i] = from.ids[node];
+            demand[i] = from.demand[node];
+        }
+    }
+
+    int64_t at(int head, int node) const { return (int64_t(head) * padded + node) * HEAD; }
+
+private:
+    template <class T>
+    static void clear_to(Buffer<T> &buffer, int64_t size) {
+        buffer.resize(size);
+        buffer.clear();
+    }
+
+    void fold(const Decoder &decoder, const float *pointer, int node) {
+        alignas(64) float folded[D] = {};
+        for (int out = 0; out < D; ++out)
+            for (int in = 0; in < D; ++in)
+                folded[in] += pointer[out] * decoder.combine_weight[out * D + in];
+        std::memcpy(pointers + int64_t(node) * D, folded, sizeof(folded));
+        float bias = 0.0f;
+        if (decoder.combine_bias != nullptr)
+            for (int out = 0; out < D; ++out) bias += pointer[out] * decoder.combine_bias[out];
+        pointer_bias[node] = bias;
+    }
+};
+
+}  // namespace metasage::METASAGE_LEVEL

@@ -1,0 +1,282 @@
+// Rollouts of many instances, with the gradient of log p by the adapter.
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "adapter.h"
+#include "random.h"
+#include "replay.h"
+
+namespace metasage::METASAGE_LEVEL {
+
+// Adds parts of a sum in a fixed order, whichever thread brings them when.
+class OrderedSum {
+public:
+    void start(int64_t parts) {
+        waiting_.reset(new std::unique_ptr<Buffer<float>>[parts]);
+        parts_ = parts;
+    }
+
+    // A part holds two sums of `size` numbers; a null target takes none.
+    void add(int64_t index, std::unique_ptr<Buffer<float>> part, int64_t size, double *first,
+             double *second, int64_t forced_from, double *forced) {
+#pragma omp critical(metasage_ordered_sum)
+        {
+            waiting_[index] = std::move(part);
+            for (; next_ < parts_ && waiting_[next_]; ++next_) {
+                const float *numbers = *waiting_[next_];
+                if (next_ >= forced_from) {
+                    add_all(numbers, size, forced);
+                } else {
+                    add_all(numbers, size, first);
+                    add_all(numbers + size, size, second);
+                }
+                waiting_[next_].reset();
+            }
+        }
+    }
+
+private:
+    static void add_all(const float *numbers, int64_t size, double *target) {
+        if (target == nullptr) return;
+        for (int64_t i = 0; i < size; ++i) target[i] += double(numbers[i]);
+    }
+
+    std::unique_ptr<std::unique_ptr<Buffer<float>>[]> waiting_;
+    int64_t parts_ = 0, next_ = 0;
+};
+
+template <int D>
+class RolloutRun {
+public:
+    RolloutRun(const Decoder &decoder, Rollouts &rollouts)
+        : decoder_(decoder), rollouts_(rollouts),
+          tiles_((rollouts.sampled + TILE - 1) / TILE), most_steps_(decoder.most_steps()),
+          learning_(rollouts.plain_sum != nullptr) {}
+
+    void run() {
+        // Packed nodes of so many instances at a time bound the memory.
+        const int64_t bytes = decoder_.nodes * D * 3 * int64_t(sizeof(float));
+        const int64_t most = bytes < PACKED_BYTES ? PACKED_BYTES / bytes : 1;
+        for (int64_t from = 0; from < decoder_.instances; from += most) {
+            const int64_t left = decoder_.instances - from;
+            run_instances(from, left < most ? left : most);
+        }
+        rollouts_.finished = !stop_;
+    }
+
+private:
+    static constexpr int64_t PACKED_BYTES = int64_t(256) << 20;
+
+    // What a thread needs, made once.
+    struct Worker {
+        Worker(const Decoder &decoder, bool learning, int64_t most_steps)
+            : step(decoder, false), replay(decoder, false), visited(decoder.nodes),
+              rows(learning ? TILE * most_steps : 0) {}
+        Step<D> step;
+        Replay<D> replay;
+        Buffer<Bits> visited;
+        AdapterRows<D> rows;
+        alignas(64) float gradient[D * TILE];
+    };
+
+    void run_instances(int64_t from, int64_t count) {
+        std::unique_ptr<Nodes<D>[]> nodes(new Nodes<D>[count]);
+        std::unique_ptr<OrderedSum[]> sums(new OrderedSum[count]);
+        const int64_t each = tiles_ + rollouts_.num_forced;
+#pragma omp parallel num_threads(decoder_.threads)
+        {
+#pragma omp for schedule(dynamic, 1)
+            for (int64_t i = 0; i < count; ++i) {
+                nodes[i].pack(decoder_, from + i);
+                if (learning_) sums[i].start(each);
+            }
+            const std::unique_ptr<Worker> worker(new Worker(decoder_, learning_, most_steps_));
+#pragma omp for schedule(dynamic, 1)
+            for (int64_t task = 0; task < count * each; ++task) {
+                if (stop_) continue;
+                const int64_t i = task / each, part = task % each, instance = from + i;
+                std::unique_ptr<Buffer<float>> sum;
+                if (learning_) {
+                    sum.reset(new Buffer<float>(2 * decoder_.eta_size()));
+                    sum->clear();
+                }
+                if (part < tiles_)
+                    sample(*worker, nodes[i], instance, part * TILE, sum.get());
+                else
+                    force(*worker, nodes[i], instance, part - tiles_, sum.get());
+                if (!learning_ || stop_) continue;
+                const int64_t size = decoder_.eta_size(), at = instance * size;
+                sums[i].add(part, std::move(sum), size, rollouts_.plain_sum + at,
+                            rollouts_.weighted_sum + at, tiles_,
+                            rollouts_.forced_sum ? rollouts_.forced_sum + at : nullptr);
+            }
+        }
+    }
+
+    // Runs the rollouts `begin` to `begin + TILE` of an instance.
+    void sample(Worker &worker, const Nodes<D> &nodes, int64_t instance, int64_t begin,
+                Buffer<float> *sum) {
+        const Rules rules(decoder_, instance);
+        const int64_t left = rollouts_.sampled - begin;
+        const int lanes = left < TILE ? int(left) : TILE;
+        const int first_customer = rules.has_depot();
+        Step<D> &step = worker.step;
+        step.use(nodes, instance);
+        State states[TILE];
+        double log_likelihood[TILE] = {};
+        int64_t scored[TILE] = {};
+        Bits active = lanes == TILE ? ~Bits(0) : (Bits(1) << lanes) - 1;
+        for (int lane = 0; lane < lanes; ++lane) states[lane] = rules.start();
+        for (int i = 0; i < nodes.count; ++i) worker.visited[i] = 0;
+        std::memset(step.allowed, 0, nodes.padded * sizeof(Bits));
+
+        for (int64_t t = 0; active != 0; ++t) {
+            if (late()) return;
+            for (int i = 0; i < nodes.count; ++i)
+                step.allowed[i] = active & ~worker.visited[i];
+            if (rules.has_depot()) step.allowed[0] = 0;
+            int32_t given[TILE];
+            bool any_free = false;
+            for (int lane = 0; lane < lanes; ++lane) {
+                if (states[lane].done) continue;
+                rules.forbid(states[lane], nodes.ids, nodes.demand, first_customer, nodes.count,
+                             lane, step.allowed);
+                if (rules.has_depot() && rules.depot_allowed(states[lane]))
+                    step.allowed[0] |= Bits(1) << lane;
+                given[lane] = t == 0 ? start_of(instance, begin + lane) : -1;
+                if (given[lane] < 0) {
+                    any_free = true;
+                    step.set_lane(lane, states[lane], rules.scalar(states[lane]));
+                } else if (!(step.allowed[given[lane]] >> lane & 1)) {
+                    fail({true, instance, begin + lane, 0, given[lane]});
+                    return;
+                }
+            }
+            alignas(64) int32_t slot[TILE];
+            if (any_free) {
+                step.run();
+                choose(step, instance, begin, t, slot);
+            }
+            int64_t row[TILE];
+            alignas(64) float weight[TILE] = {};
+            for (int lane = 0; lane < TILE; ++lane) {
+                row[lane] = -1;
+                if (!(active >> lane & 1)) continue;
+                int32_t node = given[lane];
+                if (node < 0) {
+                    node = step.node_of(slot[lane]);
+                    log_likelihood[lane] += step.log_probability(lane, slot[lane]);
+                    weight[lane] = 1.0f;
+                    row[lane] = lane * most_steps_ + scored[lane]++;
+                }
+                actions_of(instance, begin + lane)[t] = node;
+                worker.visited[node] |= Bits(1) << lane;
+                rules.advance(states[lane], node);
+                if (states[lane].done) active &= ~(Bits(1) << lane);
+            }
+            if (learning_ && any_free) {
+                add_context_gradient(step, slot, weight, worker.gradient);
+                worker.rows.collect(step, worker.gradient, row);
+            }
+        }
+        for (int lane = 0; lane < lanes; ++lane) {
+            finish(instance, begin + lane, states[lane], log_likelihood[lane]);
+            if (!learning_) continue;
+            const float centred = float(states[lane].cost - rollouts_.centre[instance]);
+            worker.rows.add_to(*sum, centred, *sum + decoder_.eta_size(), lane * most_steps_,
+                               scored[lane]);
+        }
+    }
+
+    void choose(const Step<D> &step, int64_t instance, int64_t begin, int64_t t,
+                int32_t (&slot)[TILE]) const {
+        if (rollouts_.greedy) {
+            step.choose_greedily(slot);
+            return;
+        }
+        alignas(64) float drawn[TILE];
+        for (int lane = 0; lane < TILE; ++lane)
+            drawn[lane] =
+                uniform(rollouts_.seeds[instance], rollouts_.offset + begin + lane, t);
+        step.choose_by_chance(drawn, slot);
+    }
+
+    // Evaluates a rollout whose actions are given.
+    void force(Worker &worker, const Nodes<D> &nodes, int64_t instance, int64_t index,
+               Buffer<float> *sum) {
+        const int32_t *actions = rollouts_.forced +
+                                 (instance * rollouts_.num_forced + index) * rollouts_.forced_stride;
+        Replay<D> &replay = worker.replay;
+        int64_t rows = 0;
+        Fault fault;
+        const Rules rules(decoder_, instance);
+        const bool fine = replay.run(
+            nodes, rules, instance, actions, rollouts_.forced_steps, rollouts_.forced_first_scored,
+            fault, [&] {
+                if (!learning_) return;
+                int64_t row[TILE];
+                alignas(64) float weight[TILE];
+                for (int lane = 0; lane < TILE; ++lane) {
+                    weight[lane] = lane < replay.lanes;
+                    row[lane] = lane < replay.lanes ? rows++ : -1;
+                }
+                add_context_gradient(replay.step, replay.chosen, weight, worker.gradient);
+                worker.rows.collect(replay.step, worker.gradient, row);
+            });
+        if (!fine) {
+            fault.rollout = rollouts_.sampled + index;
+            fail(fault);
+            return;
+        }
+        std::memcpy(actions_of(instance, rollouts_.sampled + index), actions,
+                    replay.end.steps * sizeof(int32_t));
+        finish(instance, rollouts_.sampled + index, replay.end, replay.log_likelihood);
+        if (learning_) worker.rows.add_to(*sum, 0.0f, nullptr, 0, rows);
+    }
+
+    // Gradient of log p by what meets the pointer keys.
+    static void add_context_gradient(Step<D> &step, const int32_t (&slot)[TILE],
+                                     const float (&weight)[TILE], float *gradient) {
+        const float *scores = step.score_gradient(slot, weight);
+        std::memset(gradient, 0, D * TILE * sizeof(float));
+        add_sums<D, D>(step.nodes().pointers, step.groups(), scores, gradient);
+    }
+
+    int32_t start_of(int64_t instance, int64_t rollout) const {
+        return rollouts_.starts ? rollouts_.starts[instance * rollouts_.sampled + rollout] : -1;
+    }
+
+    int32_t *actions_of(int64_t instance, int64_t rollout) const {
+        return rollouts_.actions + (instance * rollouts_.total() + rollout) * most_steps_;
+    }
+
+    void finish(int64_t instance, int64_t rollout, const State &state, double log_likelihood) {
+        const int64_t at = instance * rollouts_.total() + rollout;
+        rollouts_.steps[at] = state.steps;
+        rollouts_.cost[at] = state.cost;
+        rollouts_.log_likelihood[at] = log_likelihood;
+    }
+
+    bool late() {
+        if (rollouts_.has_deadline && std::chrono::steady_clock::now() > rollouts_.deadline)
+            stop_ = true;
+        return stop_;
+    }
+
+    void fail(const Fault &fault) {
+#pragma omp critical(metasage_fault)
+        rollouts_.fault = fault;
+        stop_ = true;
+    }
+
+    const Decoder &decoder_;
+    Rollouts &rollouts_;
+    const int64_t tiles_, most_steps_;
+    const bool learning_;
+    std::atomic<bool> stop_{false};
+};
+
+}  // namespace metasage::METASAGE_LEVEL

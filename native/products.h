@@ -203,8 +203,8 @@ inline void rows_to_lanes(const float *rows, int stride, float *lanes) {
 // Turns lanes into rows, each to its own place.
 template <int DIMS>
 inline void lanes_to_rows(const float *lanes, float *const (&rows)[TILE]) {
-    for (int k = 0; k < DIMS; k += LANES)
-        for (int v = 0; v < VECTORS; ++v) {
+    for (int v = 0; v < VECTORS; ++v)
+        for (int k = 0; k < DIMS; k += LANES) {
             Vector square[LANES];
 #pragma GCC unroll 16
             for (int i = 0; i < LANES; ++i) square[i] = load(lanes + (k + i) * TILE + v * LANES);

@@ -54,6 +54,7 @@ public:
     RolloutRun(const Decoder &decoder, Rollouts &rollouts)
         : decoder_(decoder), rollouts_(rollouts),
           tiles_((rollouts.sampled + TILE - 1) / TILE), most_steps_(decoder.most_steps()),
+          rows_apart_(most_steps_ / 8 * 8 + 9),
           learning_(rollouts.plain_sum != nullptr) {}
 
     void run() {
@@ -72,9 +73,9 @@ private:
 
     // What a thread needs, made once.
     struct Worker {
-        Worker(const Decoder &decoder, bool learning, int64_t most_steps)
+        Worker(const Decoder &decoder, bool learning, int64_t rows_apart)
             : step(decoder, false), replay(decoder, false), visited(decoder.nodes),
-              rows(learning ? TILE * most_steps : 0) {}
+              rows(learning ? TILE * rows_apart : 0) {}
         Step<D> step;
         Replay<D> replay;
         Buffer<Bits> visited;
@@ -93,7 +94,7 @@ private:
                 nodes[i].pack(decoder_, from + i);
                 if (learning_) sums[i].start(each);
             }
-            const std::unique_ptr<Worker> worker(new Worker(decoder_, learning_, most_steps_));
+            const std::unique_ptr<Worker> worker(new Worker(decoder_, learning_, rows_apart_));
 #pragma omp for schedule(dynamic, 1)
             for (int64_t task = 0; task < count * each; ++task) {
                 if (stop_) continue;
@@ -170,7 +171,7 @@ private:
                     node = step.node_of(slot[lane]);
                     log_likelihood[lane] += step.log_probability(lane, slot[lane]);
                     weight[lane] = 1.0f;
-                    row[lane] = lane * most_steps_ + scored[lane]++;
+                    row[lane] = lane * rows_apart_ + scored[lane]++;
                 }
                 actions_of(instance, begin + lane)[t] = node;
                 worker.visited[node] |= Bits(1) << lane;
@@ -186,7 +187,7 @@ private:
             finish(instance, begin + lane, states[lane], log_likelihood[lane]);
             if (!learning_) continue;
             const float centred = float(states[lane].cost - rollouts_.centre[instance]);
-            worker.rows.add_to(*sum, centred, *sum + decoder_.eta_size(), lane * most_steps_,
+            worker.rows.add_to(*sum, centred, *sum + decoder_.eta_size(), lane * rows_apart_,
                                scored[lane]);
         }
     }
@@ -275,6 +276,9 @@ private:
     const Decoder &decoder_;
     Rollouts &rollouts_;
     const int64_t tiles_, most_steps_;
+    // Rows kept for a lane: not a multiple of 8, or all lanes' rows would meet in
+    // the same sets of the cache.
+    const int64_t rows_apart_;
     const bool learning_;
     std::atomic<bool> stop_{false};
 };

@@ -11,7 +11,7 @@ from metasage.adaptation.nearest import nearest_neighbour
 from metasage.adaptation.result import Incumbent, Result
 from metasage.adaptation.search import Search
 from metasage.adaptation.stop import FirstOf, MaxIterations, StoppingCriterion, deadline_of
-from metasage.adaptation.task import Task
+from metasage.adaptation.task import Task, require_device
 from metasage.errors import InfeasibleError, InputError
 from metasage.policies.library import default_model, find_model
 from metasage.policies.model import Model
@@ -74,6 +74,8 @@ def solve(
     started = time.monotonic() if started is None else started
     method = Greedy() if method is None else method
     callbacks = Callbacks() if callbacks is None else callbacks
+    if not 0 <= seed < 2**63:
+        raise InputError(f"the seed is {seed} and must lie between 0 and 2**63 - 1.")
     if (reason := instance.problem.infeasibility(instance)) is not None:
         raise InfeasibleError(reason)
     if not isinstance(model, Model):
@@ -89,6 +91,7 @@ def solve(
         stop = planned if stop is None else FirstOf(planned, stop)
     assert stop is not None
     callbacks.on_start(instance)
+    require_device(device)
     roller = get_engine(engine, model.config, device, threads)
     task = Task.of(
         instance,

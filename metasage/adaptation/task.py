@@ -163,6 +163,15 @@ def free_memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
+def require_device(name: str) -> None:
+    """Complain about a device that torch does not know or does not have."""
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0].rstrip(".")
+        raise InputError(f"device '{name}' cannot be used ({reason}).") from None
+
+
 def _require_memory(instance: Instance, copies: int, memory: float) -> None:
     """Refuse an instance that cannot fit, before anything is allocated."""
     nodes = instance.num_nodes

@@ -39,6 +39,7 @@ def evaluate(
     from metasage.errors import InputError
     from metasage.io import read_set
 
+    options.require_targets(json)
     instances = read_set(file, problem)
     for name, value in (("limit", limit), ("jobs", jobs)):
         if value is not None and value < 1:

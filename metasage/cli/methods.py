@@ -59,6 +59,15 @@ def make_stop(time_limit: float | None, started: float) -> MaxRuntime | None:
     return limit
 
 
+def require_targets(*paths: str | None) -> None:
+    """Complain about files that cannot be written, before any work is done."""
+    from metasage.io import require_writable
+
+    for path in paths:
+        if path not in (None, "-"):
+            require_writable(path)
+
+
 def in_bytes(gibibytes: float | None) -> float | None:
     """Turn GiB into bytes."""
     from metasage.errors import InputError

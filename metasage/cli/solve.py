@@ -40,10 +40,13 @@ def solve(
 ) -> int:
     """Solve an instance, and let the independent checker measure the result."""
     from metasage.cli.output import number, write_json
-    from metasage.io import read_instance, read_solution, write_solution
+    from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.started import STARTED
 
     instance = read_instance(file, problem, rounding)
+    if output is not None:
+        require_solution_suffix(output, instance)
+    options.require_targets(output, json)
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
     from metasage.adaptation.solve import solve as solve_instance
 

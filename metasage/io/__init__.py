@@ -1,9 +1,9 @@
 """Files: instances, sets and solutions, read by content and written whole."""
 
-from metasage.io.files import write_atomically
+from metasage.io.files import require_writable, write_atomically
 from metasage.io.reading import read, read_instance, read_set, read_solution
 from metasage.io.solution import FileSolution
-from metasage.io.writing import write_instance, write_set, write_solution
+from metasage.io.writing import require_solution_suffix, write_instance, write_set, write_solution
 
 __all__ = [
     "FileSolution",
@@ -11,6 +11,8 @@ __all__ = [
     "read_instance",
     "read_set",
     "read_solution",
+    "require_solution_suffix",
+    "require_writable",
     "write_atomically",
     "write_instance",
     "write_set",

@@ -80,6 +80,23 @@ def write_atomically(path: AnyPath, content: str | bytes) -> None:
         raise InputError(f"the file cannot be written: {_reason(error)}.", path) from None
 
 
+def require_writable(path: AnyPath) -> None:
+    """Complain about a file that cannot be written, before there is anything to write.
+
+    Raises
+    ------
+    InputError
+        If its folder does not exist or takes no files, or if it is a folder.
+    """
+    if os.path.isdir(path):
+        raise InputError("this is a folder, and a file was to be written.", path)
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise InputError("the folder of this file does not exist.", path)
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise InputError("the file cannot be written: permission denied.", path)
+
+
 def _replace(target: str, data: bytes, mode: int | None) -> None:
     temporary = os.path.join(os.path.dirname(target), f".metasage-{secrets.token_hex(8)}.tmp")
     # Not tempfile: its files are closed to all others, whatever the umask says.

@@ -90,22 +90,16 @@ def write_solution(path: AnyPath, instance: Instance, solution: Solution, object
     InputError
         If the problem has no such format or the file cannot be written.
     """
-    suffix = Path(path).suffix.lower()
-    own = _SOLUTION_SUFFIXES.get(instance.problem.name)
+    require_solution_suffix(path, instance)
     if not math.isfinite(objective):
         raise InputError(f"the objective {objective} is not a finite number.", path)
-    if suffix == ".json":
+    if Path(path).suffix.lower() == ".json":
         text = _lines(
             {
                 "problem": instance.problem.name,
                 "objective": plain(objective),
                 "routes": solution.labelled(instance),
             }
-        )
-    elif suffix != own:
-        allowed = ".json" if own is None else f"{own} or .json"
-        raise InputError(
-            f"a solution of {instance.problem.name} is written as {allowed}, not '{suffix}'.", path
         )
     elif isinstance(instance, TspInstance):
         text = tour_text(instance, solution, objective)
@@ -114,6 +108,17 @@ def write_solution(path: AnyPath, instance: Instance, solution: Solution, object
     else:
         text = _routes_text(cast(CvrpInstance, instance), solution, objective)
     write_atomically(path, text)
+
+
+def require_solution_suffix(path: AnyPath, instance: Instance) -> None:
+    """Complain about a file whose suffix is not that of a solution of the instance."""
+    suffix = Path(path).suffix.lower()
+    own = _SOLUTION_SUFFIXES.get(instance.problem.name)
+    if suffix not in (own, ".json"):
+        allowed = ".json" if own is None else f"{own} or .json"
+        raise InputError(
+            f"a solution of {instance.problem.name} is written as {allowed}, not '{suffix}'.", path
+        )
 
 
 def _routes_text(instance: CvrpInstance, solution: Solution, objective: float) -> str:

@@ -1,5 +1,7 @@
 """What the tests of all commands need."""
 
+from pathlib import Path
+
 import pytest
 
 from metasage.cli.__main__ import run
@@ -15,3 +17,9 @@ def metasage(capfd):
         return code, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture
+def examples() -> Path:
+    """Return the folder of examples."""
+    return Path(__file__).parents[2] / "examples"

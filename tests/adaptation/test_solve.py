@@ -1,0 +1,189 @@
+"""Greedy and sampling, and what all methods share."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from metasage.adaptation.callbacks import Callbacks
+from metasage.adaptation.evaluate import evaluate
+from metasage.adaptation.greedy import Greedy
+from metasage.adaptation.nearest import nearest_neighbour
+from metasage.adaptation.sampling import Sampling
+from metasage.adaptation.solve import solve
+from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
+from metasage.errors import InfeasibleError, InputError
+from metasage.problems import Solution, check
+from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.metric import METRICS
+from metasage.problems.sets import generate
+from metasage.problems.tsp import TspInstance
+
+
+def instance_of(model, size=20, seed=1):
+    return generate(model.config.problem, size, 1, seed)[0]
+
+
+@pytest.mark.parametrize("method", [Greedy(), Greedy(augment=8), Sampling(iterations=3)])
+def test_results_are_feasible_and_measured_by_the_checker(model, method):
+    instance = instance_of(model)
+    result = solve(instance, method, model=model)
+    assert result.feasible
+    assert result.objective == check(instance, result.best).objective
+    assert result.curve[-1][2] == pytest.approx(result.objective, rel=1e-12)
+    assert result.iterations == (method.iterations or 1)
+
+
+def test_same_seed_same_result_whatever_the_threads(model):
+    instance = instance_of(model)
+    method = Sampling(iterations=2, augment=2)
+    runs = [solve(instance, method, model=model, seed=5, threads=t) for t in (1, 2, 1)]
+    assert runs[0].best == runs[1].best == runs[2].best
+    other = solve(instance, method, model=model, seed=6)
+    assert other.best != runs[0].best
+
+
+def test_chunks_do_not_change_the_result(model):
+    instance = instance_of(model)
+    method = Sampling(iterations=2, rollouts=50)
+    whole = solve(instance, method, model=model)
+    pieces = solve(instance, method, model=model, max_memory=4e5)
+    assert pieces.best == whole.best
+
+
+def test_engines_agree(model):
+    instance = instance_of(model)
+    runs = [solve(instance, Greedy(), model=model, engine=engine) for engine in ("native", "torch")]
+    assert runs[0].objective == pytest.approx(runs[1].objective, rel=1e-6)
+
+
+def test_more_rollouts_and_copies_are_never_worse(tsp_model):
+    instance = instance_of(tsp_model)
+    single = solve(instance, Greedy(rollouts=20), model=tsp_model).objective
+    assert solve(instance, Greedy(augment=8), model=tsp_model).objective <= single
+
+
+def test_curves_only_improve(model):
+    result = solve(instance_of(model), Sampling(iterations=20, rollouts=3), model=model)
+    values = np.array([objective for _, _, objective in result.curve])
+    steps = np.diff(values) if model.config.problem == "op" else -np.diff(values)
+    assert (steps > 0).all()
+    assert [iteration for _, iteration, _ in result.curve] == sorted(
+        iteration for _, iteration, _ in result.curve
+    )
+
+
+def test_the_incumbent_is_chosen_by_rounded_lengths(tsp_model):
+    coords = np.random.default_rng(0).integers(0, 6, (12, 2))
+    instance = TspInstance(coords=coords, metric=METRICS["EUC_2D"])
+    result = solve(instance, Sampling(iterations=2), model=tsp_model)
+    assert result.objective == int(result.objective)
+    assert result.objective == check(instance, result.best).objective
+
+
+def test_an_initial_solution_is_never_made_worse(model):
+    instance = instance_of(model)
+    best = solve(instance, Sampling(iterations=30), model=model)
+    again = solve(
+        instance, Sampling(iterations=1, rollouts=1), model=model, initial_solution=best.best
+    )
+    assert again.objective == best.objective
+    wrong = Solution([[1, 1]])
+    with pytest.raises(InputError, match="initial solution is not feasible"):
+        solve(instance, model=model, initial_solution=wrong)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_tiny_instances_are_solved(model, size):
+    instance = instance_of(model, size, seed=11)
+    if instance.problem.infeasibility(instance):
+        with pytest.raises(InfeasibleError):
+            solve(instance, model=model)
+    else:
+        assert solve(instance, Sampling(iterations=1), model=model).feasible
+
+
+def test_equal_places_are_solved(tsp_model):
+    assert solve(TspInstance(coords=[[7, 7]] * 5), model=tsp_model).objective == 0
+
+
+def test_an_impossible_demand_is_named():
+    instance = CvrpInstance(coords=[[0, 0], [1, 1]], demand=[0, 9], capacity=5)
+    with pytest.raises(InfeasibleError, match="customer 1 demands 9"):
+        solve(instance)
+
+
+def test_the_wrong_model_is_refused(tsp_model):
+    with pytest.raises(InputError, match="trained for tsp and cannot solve cvrp"):
+        solve(generate("cvrp", 5)[0], model=tsp_model)
+
+
+def test_too_little_memory_is_said_before_it_is_taken(tsp_model):
+    with pytest.raises(InputError, match="GiB of memory"):
+        solve(generate("tsp", 2000)[0], model=tsp_model, max_memory=1e6)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.3])
+def test_time_limits_hold_and_always_give_a_solution(model, limit):
+    instance = instance_of(model, 300)
+    begin = time.monotonic()
+    result = solve(instance, Sampling(rollouts=300), MaxRuntime(limit), model=model)
+    assert time.monotonic() - begin < limit + 1.0
+    assert result.feasible
+
+
+def test_stopping_criteria_compose(tsp_model):
+    instance = instance_of(tsp_model)
+
+    def count(stop):
+        return solve(instance, Sampling(rollouts=2), stop, model=tsp_model).iterations
+
+    assert count(MaxIterations(7)) == 7
+    assert count(FirstOf(MaxIterations(50), MaxIterations(4))) == 4
+    assert count(Target(1e9)) == 1
+    assert 5 <= count(NoImprovement(5)) < 500
+    assert count(FirstOf(Target(0.0), MaxIterations(3))) == 3
+
+
+def test_an_interrupt_returns_the_best_so_far(tsp_model):
+    before = signal.getsignal(signal.SIGINT)
+
+    class Interrupter(Callbacks):
+        def on_iteration(self, iteration, objective, seconds):
+            if iteration == 5:
+                threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+
+    result = solve(
+        instance_of(tsp_model),
+        Sampling(rollouts=4, iterations=10**6),
+        MaxRuntime(30),
+        model=tsp_model,
+        callbacks=Interrupter(),
+    )
+    assert result.interrupted
+    assert result.feasible
+    assert 5 <= result.iterations < 10**6
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("size", [1, 5, 60])
+def test_nearest_neighbour_is_feasible(model, size):
+    instance = instance_of(model, size, seed=2)
+    if not instance.problem.infeasibility(instance):
+        assert check(instance, nearest_neighbour(instance)).feasible
+
+
+def test_a_set_is_evaluated_in_order_and_in_parallel(tsp_model, tmp_path):
+    instances = generate("tsp", 10, 4, seed=3)
+    path = tmp_path / "model.safetensors"
+    tsp_model.save(path)
+    one = evaluate(instances, Greedy(), model=str(path))
+    two = evaluate(instances, Greedy(), model=str(path), jobs=2, limit=3)
+    assert two.objectives == one.objectives[:3]
+    assert one.mean == pytest.approx(np.mean(one.objectives))
+    assert one.gap([value / 1.1 for value in one.objectives]) == pytest.approx(0.1)
+    expected = [solve(instance, Greedy(), model=tsp_model).objective for instance in instances]
+    assert one.objectives == expected

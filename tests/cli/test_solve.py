@@ -1,0 +1,100 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from metasage.policies.config import PolicyConfig
+from metasage.policies.model import Model
+from metasage.policies.policy import AttentionPolicy
+
+KEYS = {
+    "instance", "problem", "n", "sense", "objective", "feasible", "routes", "method", "preset",
+    "model", "sml", "improve", "engine", "seed", "threads", "iterations", "seconds", "curve",
+    "version",
+}  # fmt: skip
+
+
+@pytest.fixture
+def network(tmp_path):
+    torch.manual_seed(0)
+    policy = AttentionPolicy(PolicyConfig("cvrp", width=64, layers=1))
+    path = tmp_path / "network.safetensors"
+    Model(policy.eval()).save(path)
+    return path
+
+
+def test_a_file_is_solved_written_and_checked(metasage, network, examples, tmp_path):
+    solution = tmp_path / "square.sol"
+    code, out, err = metasage(
+        "solve", examples / "square.vrp", "--model", network, "--method", "sample",
+        "--iterations", 20, "-o", solution, "--json", "-",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    result = json.loads(out)
+    assert set(result) >= KEYS
+    assert sorted(node for route in result["routes"] for node in route) == [2, 3, 4, 5, 6, 7]
+    assert result["iterations"] == 20
+    _, out, _ = metasage("check", examples / "square.vrp", solution, "--json", "-")
+    assert json.loads(out) == {
+        "objective": result["objective"], "feasible": True, "violation": None
+    }  # fmt: skip
+
+
+def test_a_set_is_evaluated_against_references(metasage, network, tmp_path):
+    target = tmp_path / "set.npz"
+    metasage("generate", "cvrp", "--size", 8, "--count", 3, "-o", target)
+    references = tmp_path / "best.json"
+    references.write_text("[1, 2, 3]")
+    code, out, _ = metasage(
+        "evaluate", target, "--model", network, "--limit", 2, "--references", references,
+        "--json", "-",
+    )  # fmt: skip
+    assert code == 0
+    result = json.loads(out)
+    assert len(result["objectives"]) == len(result["seconds"]) == 2
+    assert result["mean"] == pytest.approx(np.mean(result["objectives"]))
+    assert result["gap"] == pytest.approx((result["mean"] - 1.5) / 1.5)
+    single = json.loads(metasage("solve", f"{target}#1", "--model", network, "--json", "-")[1])
+    assert single["objective"] == result["objectives"][1]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--method", "magic"], "method 'magic' is not one of"),
+        (["--augment", "3"], "augmentation is 3"),
+        (["--rollouts", "0"], "rollouts is 0"),
+        (["--iterations", "-1"], "iterations is -1"),
+        (["--time-limit", "-1"], "the time limit is -1"),
+        (["--threads", "-2"], "threads is -2"),
+        (["--max-memory", "0"], "max-memory is 0"),
+        (["--engine", "warp"], "engine 'warp'"),
+        (["--seed", "99999999999999999999999"], "seed"),
+        (["--device", "abacus"], "device 'abacus'"),
+        (["-o", "tour.png"], "tour.png"),
+        (["-o", "no/where.sol"], "no/where.sol"),
+        (["--json", "no/where.json"], "no/where.json"),
+    ],
+)
+def test_wrong_options_are_one_sentence(metasage, network, examples, options, sentence):
+    code, _, err = metasage("solve", examples / "square.vrp", "--model", network, *options)
+    assert code == 2
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_without_a_network_the_user_is_told(metasage, examples, monkeypatch, tmp_path):
+    monkeypatch.setattr("metasage.policies.library.WEIGHTS", tmp_path)
+    code, _, err = metasage("solve", examples / "square.vrp")
+    assert code == 2
+    assert "name one by --model" in err
+
+
+def test_an_infeasible_instance_exits_with_1(metasage, network, examples, tmp_path):
+    tight = tmp_path / "tight.vrp"
+    text = (examples / "square.vrp").read_text().replace("CAPACITY : 10", "CAPACITY : 4")
+    tight.write_text(text)
+    code, _, err = metasage("solve", tight, "--model", network)
+    assert code == 1
+    assert err == "metasage: customer 4 demands 5, more than the capacity 4.\n"

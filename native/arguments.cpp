@@ -202,9 +202,9 @@ Rollouts read_rollouts(Arguments &arguments, const Decoder &decoder) {
         if (!nb::try_cast(sums, parts) || parts.size() < 2 || parts.size() > 3)
             refuse("eta_sums has to be a tuple of two or three arrays.");
         if (!decoder.adapter.given()) refuse("eta_sums needs an adapter.");
-        if (task.offset % TILE != 0)
-            refuse("with eta_sums, rollout_offset has to be a multiple of " + std::to_string(TILE) +
-                   ".");
+        if (task.offset % BLOCK_OF_ROLLOUTS != 0)
+            refuse("with eta_sums, rollout_offset has to be a multiple of " +
+                   std::to_string(BLOCK_OF_ROLLOUTS) + ".");
         const Shape shape{b, decoder.eta_size()};
         task.weighted_sum = Arguments::array_of<double>(parts[0], "eta_sums", shape);
         task.plain_sum = Arguments::array_of<double>(parts[1], "eta_sums", shape);

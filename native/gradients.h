@@ -124,20 +124,18 @@ private:
             for (int in = 0; in < D; ++in) transposed[in * D + out] = weight[out * D + in];
         add_products<D>(decoder_.pointers + instance * decoder_.nodes * D, sums.pointers,
                         decoder_.nodes, weight_gradient, 0.0f, nullptr);
+        const int64_t first = instance * decoder_.nodes * D;
+        multiply<D>(sums.pointers, transposed, decoder_.nodes, gradients_.pointers + first);
+        if (bias == nullptr) return;
         for (int64_t node = 0; node < decoder_.nodes; ++node) {
-            const float *pointer = decoder_.pointers + (instance * decoder_.nodes + node) * D;
-            const float *folded = sums.pointers + node * D;
+            const float *pointer = decoder_.pointers + first + node * D;
+            float *pointer_gradient = gradients_.pointers + first + node * D;
             float total = 0.0f;
             for (int lane = 0; lane < TILE; ++lane) total += sums.pointer_bias[node * TILE + lane];
-            alignas(64) float result[D];
-            for (int out = 0; out < D; ++out) {
-                result[out] = bias ? total * bias[out] : 0.0f;
-                bias_gradient[out] += total * pointer[out];
+            for (int k = 0; k < D; ++k) {
+                pointer_gradient[k] += total * bias[k];
+                bias_gradient[k] += total * pointer[k];
             }
-            for (int in = 0; in < D; ++in)
-                for (int out = 0; out < D; ++out)
-                    result[out] += folded[in] * transposed[in * D + out];
-            copy(gradients_.pointers + (instance * decoder_.nodes + node) * D, result, D);
         }
     }
 

@@ -9,9 +9,12 @@ namespace metasage {
 
 constexpr int HEADS = 8;
 
-// Rollouts that advance together. Sums over rollouts are built from blocks of
-// as many, counted by global index, so that they do not depend on chunking.
+// Rollouts that advance together.
 constexpr int TILE = 32;
+
+// Rollouts, counted by global index, that are summed up before their sum joins
+// the others': so it does not depend on threads, nor on chunks of whole blocks.
+constexpr int BLOCK_OF_ROLLOUTS = 2 * TILE;
 
 enum class Problem { tsp, cvrp, pctsp, op };
 enum class Bias { none, outside, inside };

@@ -98,7 +98,7 @@ nb::dict backward(nb::kwargs values) {
 
 NB_MODULE(_native, module) {
     module.doc() = "Rollout kernels of metasage.";
-    module.attr("block") = metasage::TILE;
+    module.attr("block") = metasage::BLOCK_OF_ROLLOUTS;
     module.def("rollout", &metasage::rollout,
                "Construct or score rollouts of many instances; all arguments by keyword.");
     module.def("backward", &metasage::backward,

@@ -46,10 +46,17 @@ struct Nodes {
             y[node] = decoder.coords[2 * (first + node) + 1];
             ids[node] = node;
             demand[node] = decoder.demand ? int32_t(decoder.demand[first + node]) : 0;
-            if (decoder.adapts_after())
-                std::memcpy(pointers + node * D, pointer + node * D, D * sizeof(float));
-            else
-                fold(decoder, pointer + node * D, node);
+        }
+        if (decoder.adapts_after()) {
+            std::memcpy(pointers, pointer, count * D * sizeof(float));
+            return;
+        }
+        multiply<D>(pointer, decoder.combine_weight, count, pointers);
+        if (decoder.combine_bias == nullptr) return;
+        for (int node = 0; node < count; ++node) {
+            float bias = 0.0f;
+            for (int k = 0; k < D; ++k) bias += pointer[node * D + k] * decoder.combine_bias[k];
+            pointer_bias[node] = bias;
         }
     }
 
@@ -78,18 +85,6 @@ private:
     static void clear_to(Buffer<T> &buffer, int64_t size) {
         buffer.resize(size);
         buffer.clear();
-    }
-
-    void fold(const Decoder &decoder, const float *pointer, int node) {
-        alignas(64) float folded[D] = {};
-        for (int out = 0; out < D; ++out)
-            for (int in = 0; in < D; ++in)
-                folded[in] += pointer[out] * decoder.combine_weight[out * D + in];
-        std::memcpy(pointers + int64_t(node) * D, folded, sizeof(folded));
-        float bias = 0.0f;
-        if (decoder.combine_bias != nullptr)
-            for (int out = 0; out < D; ++out) bias += pointer[out] * decoder.combine_bias[out];
-        pointer_bias[node] = bias;
     }
 };
 

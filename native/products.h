@@ -96,39 +96,30 @@ inline void sums_of_chunk(const float *rows, Groups groups, const float *coeffic
         for (int v = 0; v < VECTORS; ++v) store(out + k * TILE + v * LANES, sum[k][v]);
 }
 
-template <int STRIDE, int N, int WIDE, class V>
-inline void outer_of_block(float *rows, const int32_t *ids, const float *coefficients,
-                           const float *tile_rows, int tile_stride) {
+// HIGH nodes times WIDE vectors at once.
+template <int STRIDE, int HIGH, int WIDE, class V>
+inline void outer_of_nodes(float *rows, const float *coefficients, const float *tile_rows,
+                           int tile_stride) {
     constexpr int STEP = sizeof(V) / sizeof(float);
-    float *base[N];
-    V sum[N][GROUP][WIDE];
-#pragma GCC unroll 4
-    for (int g = 0; g < N; ++g) {
-        base[g] = rows + int64_t(ids[g]) * GROUP * STRIDE;
+    V sum[HIGH][WIDE];
 #pragma GCC unroll 8
-        for (int i = 0; i < GROUP; ++i)
-#pragma GCC unroll 2
-            for (int w = 0; w < WIDE; ++w) sum[g][i][w] = load<V>(base[g] + i * STRIDE + w * STEP);
-    }
+    for (int i = 0; i < HIGH; ++i)
+#pragma GCC unroll 4
+        for (int w = 0; w < WIDE; ++w) sum[i][w] = load<V>(rows + i * STRIDE + w * STEP);
 #pragma GCC unroll 4
     for (int lane = 0; lane < TILE; ++lane) {
         V x[WIDE];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int w = 0; w < WIDE; ++w) x[w] = load<V>(tile_rows + lane * tile_stride + w * STEP);
-#pragma GCC unroll 4
-        for (int g = 0; g < N; ++g)
 #pragma GCC unroll 8
-            for (int i = 0; i < GROUP; ++i)
-#pragma GCC unroll 2
-                for (int w = 0; w < WIDE; ++w)
-                    sum[g][i][w] += coefficients[(g * GROUP + i) * TILE + lane] * x[w];
+        for (int i = 0; i < HIGH; ++i)
+#pragma GCC unroll 4
+            for (int w = 0; w < WIDE; ++w) sum[i][w] += coefficients[i * TILE + lane] * x[w];
     }
-#pragma GCC unroll 4
-    for (int g = 0; g < N; ++g)
 #pragma GCC unroll 8
-        for (int i = 0; i < GROUP; ++i)
-#pragma GCC unroll 2
-            for (int w = 0; w < WIDE; ++w) store(base[g] + i * STRIDE + w * STEP, sum[g][i][w]);
+    for (int i = 0; i < HIGH; ++i)
+#pragma GCC unroll 4
+        for (int w = 0; w < WIDE; ++w) store(rows + i * STRIDE + w * STEP, sum[i][w]);
 }
 
 }  // namespace detail
@@ -169,21 +160,40 @@ template <int STRIDE, int DIMS>
 inline void add_outer(float *rows, Groups groups, const float *coefficients,
                       const float *tile_rows, int tile_stride) {
     constexpr int STEP = DIMS < LANES ? DIMS : LANES;
-    // Two vectors a node share the loads of coefficients where there are as many.
-    constexpr int WIDE = LANES == 16 && DIMS >= 2 * LANES ? 2 : 1;
-    constexpr int MOST = LANES == 16 && WIDE == 1 ? 3 : 1;
+    constexpr int WIDE = LANES == 16 && DIMS >= 4 * LANES ? 4 : 1;
+    constexpr int HIGH = GROUP / (WIDE == 4 ? 2 : 1);
     using V = typename VectorOf<STEP>::Float;
-    int g = 0;
-    const auto block = [&](auto size) {
-        constexpr int N = decltype(size)::value;
-        for (int k = 0; k < DIMS; k += WIDE * STEP)
-            detail::outer_of_block<STRIDE, N, WIDE, V>(rows + k, groups.ids + g,
-                                                       coefficients + g * GROUP * TILE,
-                                                       tile_rows + k, tile_stride);
-        g += N;
+    for (int g = 0; g < groups.count; ++g)
+        for (int i = 0; i < GROUP; i += HIGH)
+            for (int k = 0; k < DIMS; k += WIDE * STEP)
+                detail::outer_of_nodes<STRIDE, HIGH, WIDE, V>(
+                    rows + (int64_t(groups.ids[g]) * GROUP + i) * STRIDE + k,
+                    coefficients + (g * GROUP + i) * TILE, tile_rows + k, tile_stride);
+}
+
+// out[row][l] = sum over k of a[row][k] * b[k][l]
+template <int D>
+inline void multiply(const float *a, const float *b, int64_t rows, float *out) {
+    constexpr int HIGH = 4, WIDE = LANES == 16 ? 4 : 2;
+    const auto block = [&](int64_t row, auto high) {
+        for (int l = 0; l < D; l += WIDE * LANES) {
+            Vector sum[high.value][WIDE] = {};
+            for (int k = 0; k < D; ++k)
+#pragma GCC unroll 4
+                for (int i = 0; i < high.value; ++i)
+#pragma GCC unroll 4
+                    for (int j = 0; j < WIDE; ++j)
+                        sum[i][j] += a[(row + i) * D + k] * load(b + k * D + l + j * LANES);
+#pragma GCC unroll 4
+            for (int i = 0; i < high.value; ++i)
+#pragma GCC unroll 4
+                for (int j = 0; j < WIDE; ++j)
+                    store(out + (row + i) * D + l + j * LANES, sum[i][j]);
+        }
     };
-    while (g + MOST <= groups.count) block(Size<MOST>{});
-    while (g < groups.count) block(Size<1>{});
+    int64_t row = 0;
+    for (; row + HIGH <= rows; row += HIGH) block(row, Size<HIGH>{});
+    for (; row < rows; ++row) block(row, Size<1>{});
 }
 
 // Turns TILE rows of DIMS numbers into lanes.

@@ -53,7 +53,8 @@ class RolloutRun {
 public:
     RolloutRun(const Decoder &decoder, Rollouts &rollouts)
         : decoder_(decoder), rollouts_(rollouts),
-          tiles_((rollouts.sampled + TILE - 1) / TILE), most_steps_(decoder.most_steps()),
+          block_(ends_early(decoder.problem) ? BLOCK_OF_ROLLOUTS : TILE),
+          blocks_((rollouts.sampled + block_ - 1) / block_), most_steps_(decoder.most_steps()),
           rows_apart_(most_steps_ / 8 * 8 + 9),
           learning_(rollouts.plain_sum != nullptr) {}
 
@@ -86,7 +87,7 @@ private:
     void run_instances(int64_t from, int64_t count) {
         std::unique_ptr<Nodes<D>[]> nodes(new Nodes<D>[count]);
         std::unique_ptr<OrderedSum[]> sums(new OrderedSum[count]);
-        const int64_t each = tiles_ + rollouts_.num_forced;
+        const int64_t each = blocks_ + rollouts_.num_forced;
 #pragma omp parallel num_threads(decoder_.threads)
         {
 #pragma omp for schedule(dynamic, 1)
@@ -104,104 +105,138 @@ private:
                     sum.reset(new Buffer<float>(2 * decoder_.eta_size()));
                     sum->clear();
                 }
-                if (part < tiles_)
-                    sample(*worker, nodes[i], instance, part * TILE, sum.get());
+                if (part < blocks_)
+                    sample(*worker, nodes[i], instance, part * block_, sum.get());
                 else
-                    force(*worker, nodes[i], instance, part - tiles_, sum.get());
+                    force(*worker, nodes[i], instance, part - blocks_, sum.get());
                 if (!learning_ || stop_) continue;
                 const int64_t size = decoder_.eta_size(), at = instance * size;
                 sums[i].add(part, std::move(sum), size, rollouts_.plain_sum + at,
-                            rollouts_.weighted_sum + at, tiles_,
+                            rollouts_.weighted_sum + at, blocks_,
                             rollouts_.forced_sum ? rollouts_.forced_sum + at : nullptr);
             }
         }
     }
 
-    // Runs the rollouts `begin` to `begin + TILE` of an instance.
-    void sample(Worker &worker, const Nodes<D> &nodes, int64_t instance, int64_t begin,
+    // Whether tours end at different times: lanes then take up another rollout.
+    static bool ends_early(Problem problem) {
+        return problem == Problem::pctsp || problem == Problem::op;
+    }
+
+    struct Lane {
+        int64_t rollout = -1, rows = 0;
+        State state;
+        double log_likelihood = 0.0;
+        int32_t given = -1;
+
+        bool active() const { return rollout >= 0; }
+    };
+
+    // Runs a block of rollouts of an instance, the first of which is `next`.
+    void sample(Worker &worker, const Nodes<D> &nodes, int64_t instance, int64_t next,
                 Buffer<float> *sum) {
         const Rules rules(decoder_, instance);
-        const int64_t left = rollouts_.sampled - begin;
-        const int lanes = left < TILE ? int(left) : TILE;
-        const int first_customer = rules.has_depot();
+        const int64_t end = next + block_ < rollouts_.sampled ? next + block_ : rollouts_.sampled;
         Step<D> &step = worker.step;
         step.use(nodes, instance);
-        State states[TILE];
-        double log_likelihood[TILE] = {};
-        int64_t scored[TILE] = {};
-        Bits active = lanes == TILE ? ~Bits(0) : (Bits(1) << lanes) - 1;
-        for (int lane = 0; lane < lanes; ++lane) states[lane] = rules.start();
+        Lane lanes[TILE];
+        Bits active = 0;
         for (int i = 0; i < nodes.count; ++i) worker.visited[i] = 0;
         std::memset(step.allowed, 0, nodes.padded * sizeof(Bits));
 
-        for (int64_t t = 0; active != 0; ++t) {
-            if (late()) return;
-            for (int i = 0; i < nodes.count; ++i)
-                step.allowed[i] = active & ~worker.visited[i];
-            if (rules.has_depot()) step.allowed[0] = 0;
-            int32_t given[TILE];
-            bool any_free = false;
-            for (int lane = 0; lane < lanes; ++lane) {
-                if (states[lane].done) continue;
-                rules.forbid(states[lane], nodes.ids, nodes.demand, first_customer, nodes.count,
-                             lane, step.allowed);
-                if (rules.has_depot() && rules.depot_allowed(states[lane]))
-                    step.allowed[0] |= Bits(1) << lane;
-                given[lane] = t == 0 ? start_of(instance, begin + lane) : -1;
-                if (given[lane] < 0) {
-                    any_free = true;
-                    step.set_lane(lane, states[lane], rules.scalar(states[lane]));
-                } else if (!(step.allowed[given[lane]] >> lane & 1)) {
-                    fail({true, instance, begin + lane, 0, given[lane]});
-                    return;
-                }
+        const auto begin_next = [&](int number) {
+            Lane &lane = lanes[number];
+            lane = Lane{};
+            if (next == end) {
+                active &= ~(Bits(1) << number);
+                return;
             }
+            lane.rollout = next++;
+            lane.state = rules.start();
+            active |= Bits(1) << number;
+            for (int i = 0; i < nodes.count; ++i) worker.visited[i] &= ~(Bits(1) << number);
+        };
+        for (int number = 0; number < TILE; ++number) begin_next(number);
+
+        while (active != 0) {
+            if (late()) return;
+            bool any_free;
+            if (!prepare(worker, nodes, rules, instance, lanes, active, any_free)) return;
             alignas(64) int32_t slot[TILE];
             if (any_free) {
                 step.run();
-                choose(step, instance, begin, t, slot);
+                choose(step, instance, lanes, slot);
             }
             int64_t row[TILE];
             alignas(64) float weight[TILE] = {};
-            for (int lane = 0; lane < TILE; ++lane) {
-                row[lane] = -1;
-                if (!(active >> lane & 1)) continue;
-                int32_t node = given[lane];
+            for (int number = 0; number < TILE; ++number) {
+                Lane &lane = lanes[number];
+                row[number] = -1;
+                if (!lane.active()) continue;
+                int32_t node = lane.given;
                 if (node < 0) {
-                    node = step.node_of(slot[lane]);
-                    log_likelihood[lane] += step.log_probability(lane, slot[lane]);
-                    weight[lane] = 1.0f;
-                    row[lane] = lane * rows_apart_ + scored[lane]++;
+                    node = step.node_of(slot[number]);
+                    lane.log_likelihood += step.log_probability(number, slot[number]);
+                    weight[number] = 1.0f;
+                    row[number] = number * rows_apart_ + lane.rows++;
                 }
-                actions_of(instance, begin + lane)[t] = node;
-                worker.visited[node] |= Bits(1) << lane;
-                rules.advance(states[lane], node);
-                if (states[lane].done) active &= ~(Bits(1) << lane);
+                actions_of(instance, lane.rollout)[lane.state.steps] = node;
+                worker.visited[node] |= Bits(1) << number;
+                rules.advance(lane.state, node);
             }
             if (learning_ && any_free) {
                 add_context_gradient(step, slot, weight, worker.gradient);
                 worker.rows.collect(step, worker.gradient, row);
             }
-        }
-        for (int lane = 0; lane < lanes; ++lane) {
-            finish(instance, begin + lane, states[lane], log_likelihood[lane]);
-            if (!learning_) continue;
-            const float centred = float(states[lane].cost - rollouts_.centre[instance]);
-            worker.rows.add_to(*sum, centred, *sum + decoder_.eta_size(), lane * rows_apart_,
-                               scored[lane]);
+            for (int number = 0; number < TILE; ++number) {
+                const Lane &lane = lanes[number];
+                if (!lane.active() || !lane.state.done) continue;
+                finish(instance, lane.rollout, lane.state, lane.log_likelihood);
+                if (learning_)
+                    worker.rows.add_to(*sum, float(lane.state.cost - rollouts_.centre[instance]),
+                                       *sum + decoder_.eta_size(), number * rows_apart_, lane.rows);
+                begin_next(number);
+            }
         }
     }
 
-    void choose(const Step<D> &step, int64_t instance, int64_t begin, int64_t t,
+    // Sets the masks and queries of a step. Returns false if a forced start is not allowed.
+    bool prepare(Worker &worker, const Nodes<D> &nodes, const Rules &rules, int64_t instance,
+                 Lane (&lanes)[TILE], Bits active, bool &any_free) {
+        Step<D> &step = worker.step;
+        for (int i = 0; i < nodes.count; ++i) step.allowed[i] = active & ~worker.visited[i];
+        if (rules.has_depot()) step.allowed[0] = 0;
+        any_free = false;
+        for (int number = 0; number < TILE; ++number) {
+            Lane &lane = lanes[number];
+            if (!lane.active()) continue;
+            rules.forbid(lane.state, nullptr, nodes.demand, rules.has_depot(), nodes.count, number,
+                         step.allowed);
+            if (rules.has_depot() && rules.depot_allowed(lane.state))
+                step.allowed[0] |= Bits(1) << number;
+            lane.given = lane.state.steps == 0 ? start_of(instance, lane.rollout) : -1;
+            if (lane.given < 0) {
+                any_free = true;
+                step.set_lane(number, lane.state, rules.scalar(lane.state));
+            } else if (!(step.allowed[lane.given] >> number & 1)) {
+                fail({true, instance, lane.rollout, 0, lane.given});
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void choose(const Step<D> &step, int64_t instance, const Lane (&lanes)[TILE],
                 int32_t (&slot)[TILE]) const {
         if (rollouts_.greedy) {
             step.choose_greedily(slot);
             return;
         }
         alignas(64) float drawn[TILE];
-        for (int lane = 0; lane < TILE; ++lane)
-            drawn[lane] =
-                uniform(rollouts_.seeds[instance], rollouts_.offset + begin + lane, t);
+        for (int number = 0; number < TILE; ++number)
+            drawn[number] = uniform(rollouts_.seeds[instance],
+                                    rollouts_.offset + lanes[number].rollout,
+                                    lanes[number].state.steps);
         step.choose_by_chance(drawn, slot);
     }
 
@@ -275,7 +310,7 @@ private:
 
     const Decoder &decoder_;
     Rollouts &rollouts_;
-    const int64_t tiles_, most_steps_;
+    const int64_t block_, blocks_, most_steps_;
     // Rows kept for a lane: not a multiple of 8, or all lanes' rows would meet in
     // the same sets of the cache.
     const int64_t rows_apart_;

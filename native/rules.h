@@ -68,7 +68,8 @@ public:
         }
     }
 
-    // Clears a lane's bit of the nodes that it cannot go to, visited or not.
+    // Clears a lane's bit of the nodes that it cannot go to, visited or not. Null
+    // ids mean that the nodes are in their own order.
     void forbid(const State &state, const int32_t *ids, const int32_t *demand, int from, int to,
                 int lane, Bits *allowed) const {
         const Bits bit = Bits(1) << lane;
@@ -80,10 +81,14 @@ public:
         if (problem_ == Problem::op) {
             const double *ahead = lengths_ + int64_t(state.current) * nodes_;
             const double length = state.length, most = max_length_ * (1.0 + TOLERANCE);
-            for (int i = from; i < to; ++i) {
-                const double total = length + ahead[ids[i]] + lengths_[ids[i]];
+            const auto check = [&](int i, int node) {
+                const double total = length + ahead[node] + lengths_[node];
                 allowed[i] &= ~(total > most ? bit : 0);
-            }
+            };
+            if (ids == nullptr)
+                for (int i = from; i < to; ++i) check(i, i);
+            else
+                for (int i = from; i < to; ++i) check(i, ids[i]);
         }
     }
 

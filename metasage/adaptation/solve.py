@@ -140,7 +140,7 @@ def _settings(method: Method, model: str, engine: str, seed: int, threads: int) 
     return {
         "method": method.name,
         "parameters": method.parameters(),
-        "preset": "default",
+        "preset": getattr(method, "preset", "default"),
         "model": model,
         "sml": "none",
         "improve": "none",

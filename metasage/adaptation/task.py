@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from metasage.adaptation.result import Incumbent
 from metasage.errors import InputError
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.symmetry import augment
 from metasage.problems import Instance
 from metasage.problems.batch import Batch
-from metasage.rollout.interface import DecoderInputs, Decoding, Engine, Request, Rollouts
+from metasage.rollout.interface import DecoderInputs, Decoding, Engine, EtaSums, Request, Rollouts
 from metasage.rollout.random import instance_seeds
 from metasage.rollout.torch_engine import first_log_probabilities
 
@@ -32,8 +33,10 @@ class Task:
         What constructs rollouts.
     batch
         The symmetric copies of the instance.
+    embedding
+        Their node embeddings h.
     inputs
-        What the policy made of them.
+        What the decoder takes from them.
     rollouts
         Rollouts of each copy in an iteration.
     seed
@@ -48,6 +51,7 @@ class Task:
     policy: AttentionPolicy
     engine: Engine
     batch: Batch
+    embedding: Tensor
     inputs: DecoderInputs
     rollouts: int
     seed: int
@@ -72,12 +76,15 @@ class Task:
         memory = free_memory() / 2 if max_memory is None else max_memory
         _require_memory(instance, copies, memory)
         batch = augment(policy.view([instance], device), copies)
-        with torch.no_grad(), _one_thread():
-            inputs: DecoderInputs = policy(batch)
+        with torch.no_grad(), one_thread():
+            embedding = policy.embed(batch)
+            inputs: DecoderInputs = policy.decoder(embedding)
         wanted = instance.size if rollouts is None else rollouts
         if wanted < 1:
             raise InputError(f"rollouts is {wanted} and must be at least 1.")
-        return cls(instance, policy, engine, batch, inputs, wanted, seed, memory, deadline)
+        return cls(
+            instance, policy, engine, batch, embedding, inputs, wanted, seed, memory, deadline
+        )
 
     def starts(self, greedy: bool) -> Tensor | None:
         """First nodes of the rollouts, shape (copies, rollouts); None leaves them free.
@@ -142,6 +149,29 @@ class Task:
             parts.append(self.engine.rollout(self.batch, self.inputs, decoding, part))
         return _joined(parts)
 
+    def replayed(self, incumbent: Incumbent) -> Tensor | None:
+        """Return the incumbent as a forced rollout of every copy."""
+        if incumbent.solution is None:
+            return None
+        actions = torch.tensor(self.instance.problem.to_actions(incumbent.solution))
+        return actions.to(self.batch.device).expand(self.batch.num_instances, 1, -1)
+
+    def eta_gradient(self, decoding: Decoding, forced: Tensor) -> Tensor:
+        """Gradient of the log-likelihoods of given rollouts with respect to eta."""
+        sums = EtaSums.zeros(self.batch.num_instances, self.inputs.width)
+        rows = self.batch.num_instances
+        starts = self.starts(decoding.greedy)
+        request = Request(
+            0,
+            torch.zeros(rows, dtype=torch.long),
+            starts=None if starts is None else starts[:, :0],
+            forced=forced,
+            eta_sums=sums,
+            deadline=self.deadline,
+        )
+        self.engine.rollout(self.batch, self.inputs, decoding, request)
+        return sums.forced
+
     def _chunk(self) -> int:
         """Rollouts that fit in memory at a time."""
         nodes, rows = self.batch.num_nodes, self.batch.num_instances
@@ -187,7 +217,7 @@ def _require_memory(instance: Instance, copies: int, memory: float) -> None:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Run torch on one thread: its sums would else depend on the number of threads."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

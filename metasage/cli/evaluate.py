@@ -13,6 +13,7 @@ from metasage.cli.options import Json, ProblemOption
 def evaluate(
     file: Annotated[str, typer.Argument(metavar="SET.npz", help="Set of instances.")],
     method: options.MethodName = "greedy",
+    preset: options.PresetName = "default",
     model: options.ModelName = None,
     limit: Annotated[int | None, typer.Option("--limit", help="Only the first so many.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", help="Instances solved side by side.")] = 1,
@@ -48,7 +49,7 @@ def evaluate(
     options.set_threads(threads)
     outcome = evaluate_set(
         instances,
-        options.make_method(method, iterations, rollouts, augment),
+        options.make_method(method, preset, iterations, rollouts, augment),
         limit=limit,
         jobs=jobs,
         time_limit=time_limit,

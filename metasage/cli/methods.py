@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from metasage.adaptation.method import Method
     from metasage.adaptation.stop import MaxRuntime
 
-MethodName = Annotated[str, typer.Option("--method", help="greedy or sample.")]
+MethodName = Annotated[
+    str,
+    typer.Option("--method", help="greedy, sample, as, eas-lay, eas-emb or sage."),
+]
+PresetName = Annotated[
+    str, typer.Option("--preset", help="Reading of sage: default, paper or official.")
+]
 ModelName = Annotated[
     str | None, typer.Option("--model", metavar="NAME|FILE", help="Network; see metasage models.")
 ]
@@ -36,16 +42,21 @@ MaxMemory = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
-def make_method(name: str, iterations: int | None, rollouts: int | None, augment: int) -> Method:
+def make_method(
+    name: str, preset: str, iterations: int | None, rollouts: int | None, augment: int
+) -> Method:
     """Build the settings of a method."""
-    from metasage.adaptation.greedy import Greedy
-    from metasage.adaptation.sampling import Sampling
+    from metasage.adaptation.methods import METHODS
     from metasage.errors import InputError
 
-    methods: dict[str, type[Method]] = {method.name: method for method in (Greedy, Sampling)}
-    if name not in methods:
-        raise InputError(f"method '{name}' is not one of {', '.join(methods)}.")
-    return methods[name](iterations=iterations, rollouts=rollouts, augment=augment)
+    if name not in METHODS:
+        raise InputError(f"method '{name}' is not one of {', '.join(METHODS)}.")
+    options: dict[str, Any] = {"iterations": iterations, "rollouts": rollouts, "augment": augment}
+    if name == "sage":
+        options["preset"] = preset
+    elif preset != "default":
+        raise InputError(f"preset '{preset}' belongs to sage, not to {name}.")
+    return METHODS[name](**options)
 
 
 def make_stop(time_limit: float | None, started: float) -> MaxRuntime | None:

@@ -15,6 +15,7 @@ INTERRUPTED = 130
 def solve(
     file: File,
     method: options.MethodName = "greedy",
+    preset: options.PresetName = "default",
     model: options.ModelName = None,
     time_limit: options.TimeLimit = None,
     iterations: options.Iterations = None,
@@ -53,7 +54,7 @@ def solve(
     options.set_threads(threads)
     result = solve_instance(
         instance,
-        options.make_method(method, iterations, rollouts, augment),
+        options.make_method(method, preset, iterations, rollouts, augment),
         options.make_stop(time_limit, STARTED),
         model=model,
         seed=seed,

@@ -66,11 +66,11 @@ def train(
         except OSError as error:
             raise InputError(f"the folder cannot be made ({error.strerror}).", folder) from None
     run = open_run(folder, settings, resume, torch_device)
-    processes.wait()  # until all have looked: the first is about to write there
     if processes.count > 1 and run.policy.config.norm == "batch":
         raise InputError(
             "batch norm over several processes is not supported: its statistics would differ."
         )
+    processes.wait()  # until all have looked: the first is about to write there
     log = RunLog(folder, run.step, tensorboard) if processes.is_first else None
     if processes.is_first:
         run.save_settings()

@@ -1,0 +1,48 @@
+"""Active search (Bello et al. 2017): all weights adapt to the instance."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import torch
+
+from metasage.adaptation.gradient import GradientAdaptation
+from metasage.adaptation.method import Method, Strategy
+from metasage.adaptation.objective import AS_RATES, Objective
+from metasage.adaptation.task import Task
+from metasage.rollout.interface import DecoderInputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActiveSearch(Method):
+    """Active search; the policy itself is left as it was.
+
+    Parameters
+    ----------
+    learning_rate
+        Step size; by default 2.6e-4, and 2.6e-5 for the CVRP.
+    weight_decay
+        Factor of the weights that is added to their gradient.
+    """
+
+    name = "as"
+
+    learning_rate: float | None = None
+    weight_decay: float = 1e-6
+
+    def start(self, task: Task) -> Strategy:  # noqa: D102
+        rate = self.learning_rate or AS_RATES[task.instance.problem.name]
+        return _WeightAdaptation(task, Objective(rate, 0.0, self.weight_decay))
+
+
+class _WeightAdaptation(GradientAdaptation):
+    """Adapts a copy of the policy, so that every instance starts from the same weights."""
+
+    def make_parameters(self) -> list[torch.Tensor]:
+        self.policy = copy.deepcopy(self.task.policy)
+        return list(self.policy.parameters())
+
+    def inputs(self) -> DecoderInputs:
+        found: DecoderInputs = self.policy(self.task.batch)
+        return found

@@ -1,0 +1,69 @@
+"""Adaptation of parameters that the decoder's inputs depend on.
+
+The engine differentiates log-likelihoods with respect to those inputs, and
+torch carries on to the parameters.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import torch
+from torch import Tensor
+
+from metasage.adaptation.method import Strategy
+from metasage.adaptation.objective import Objective
+from metasage.adaptation.result import Incumbent
+from metasage.adaptation.task import Task, one_thread
+from metasage.rollout.interface import DecoderInputs, Decoding, Request, Rollouts
+
+
+class GradientAdaptation(Strategy):
+    """Samples with the parameters, then moves them along the gradient.
+
+    Parameters
+    ----------
+    task
+        What is solved.
+    objective
+        Settings of the update.
+    """
+
+    def __init__(self, task: Task, objective: Objective) -> None:
+        self.task, self.objective = task, objective
+        self.parameters = [tensor.requires_grad_() for tensor in self.make_parameters()]
+        self.optimiser = torch.optim.Adam(
+            self.parameters, lr=objective.learning_rate, weight_decay=objective.weight_decay
+        )
+        self.target: Tensor | None = None
+
+    @abstractmethod
+    def make_parameters(self) -> list[Tensor]:
+        """Make the tensors that are adapted, apart from those of the policy."""
+
+    @abstractmethod
+    def inputs(self) -> DecoderInputs:
+        """Compute the decoder's inputs from the parameters, with a graph."""
+
+    def decoding(self, iteration: int, progress: float) -> Decoding:
+        """Say how choices are made; methods with schedules override it."""
+        return Decoding()
+
+    def rollout(self, iteration: int, progress: float) -> Rollouts:  # noqa: D102
+        self.used = self.decoding(iteration, progress)
+        with one_thread():
+            self.task.inputs = self.inputs()
+        request = Request(0, torch.zeros(0), forced=self.target)
+        return self.task.rollout(self.used, iteration, request)
+
+    def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:  # noqa: D102
+        weights = self.objective.weights(rollouts.cost.float(), self.task.rollouts)
+        self.optimiser.zero_grad()
+        loss = self.task.engine.weighted_log_likelihood(
+            self.task.batch, self.task.inputs, self.used, rollouts, weights
+        )
+        with one_thread():
+            loss.backward()  # type: ignore[no-untyped-call]
+        self.optimiser.step()
+        if self.objective.replay and self.objective.imitation:
+            self.target = self.task.replayed(incumbent)

@@ -21,7 +21,7 @@ public:
         else
             for (int64_t instance = 0; instance < decoder_.instances; ++instance)
                 run_by_parts(instance);
-        if (!gradients_.fault.found) reduce_shared();
+        if (gradients_.fault.kind == Fault::none) reduce_shared();
     }
 
 private:

@@ -20,7 +20,8 @@ enum class Problem { tsp, cvrp, pctsp, op };
 enum class Bias { none, outside, inside };
 enum class Place { before, after };
 
-// A weight of every parameter the adapter has, in this order.
+// A residual layer of each instance: x + relu(x w1 + b1) w2 + b2, on the glimpse
+// before the combining layer or on the query after it.
 struct Adapter {
     const float *w1 = nullptr, *b1 = nullptr, *w2 = nullptr, *b2 = nullptr;
     Place place = Place::after;
@@ -53,9 +54,9 @@ struct Decoder {
     }
 };
 
-// The first action that the rules forbid, if a caller asked for one.
+// What ended a call early, and where.
 struct Fault {
-    bool found = false;
+    enum Kind { none, forbidden, incomplete, undefined } kind = none;
     int64_t instance = 0, rollout = 0, step = 0, node = 0;
 };
 

@@ -23,14 +23,21 @@ nb::object zeros(const Shape &shape, T *&data) {
     return nb::cast(nb::ndarray<nb::numpy, T>(data, sizes.size(), sizes.data(), owner));
 }
 
-void raise_if_found(const Fault &fault) {
-    if (!fault.found) return;
+void raise_if_any(const Fault &fault) {
     const std::string rollout = "rollout " + std::to_string(fault.rollout) + " of instance " +
                                 std::to_string(fault.instance);
-    const std::string step = std::to_string(fault.step);
-    if (fault.node < 0) throw std::invalid_argument(rollout + " is not complete after " + step + " steps.");
-    throw std::invalid_argument(rollout + " may not go to node " + std::to_string(fault.node) +
-                                " at step " + step + ".");
+    const std::string step = std::to_string(fault.step), node = std::to_string(fault.node);
+    switch (fault.kind) {
+        case Fault::none: return;
+        case Fault::forbidden:
+            throw std::invalid_argument(rollout + " may not go to node " + node + " at step " +
+                                        step + ".");
+        case Fault::incomplete:
+            throw std::invalid_argument(rollout + " is not complete after " + step + " steps.");
+        case Fault::undefined:
+            throw std::invalid_argument(rollout + " has no probabilities at step " + step +
+                                        ": the network's outputs are not all finite.");
+    }
 }
 
 nb::dict rollout(nb::kwargs values) {
@@ -50,7 +57,7 @@ nb::dict rollout(nb::kwargs values) {
         const nb::gil_scoped_release release;
         chosen.rollout(decoder, task);
     }
-    raise_if_found(task.fault);
+    raise_if_any(task.fault);
     const int64_t longest = *std::max_element(task.steps, task.steps + b * rollouts);
     int32_t *trimmed;
     result["actions"] = zeros({b, rollouts, longest}, trimmed);
@@ -88,7 +95,7 @@ nb::dict backward(nb::kwargs values) {
         const nb::gil_scoped_release release;
         chosen.backward(decoder, task);
     }
-    raise_if_found(task.fault);
+    raise_if_any(task.fault);
     return result;
 }
 

@@ -53,7 +53,7 @@ public:
                 const int32_t node = actions[end.steps];
                 chosen[lanes] = position_[node];
                 if (!(step.allowed[chosen[lanes]] & bit)) {
-                    fault = {true, instance, 0, end.steps, node};
+                    fault = {Fault::forbidden, instance, 0, end.steps, node};
                     return false;
                 }
                 states[lanes] = end;
@@ -68,7 +68,7 @@ public:
             }
             visit();
         }
-        if (!end.done) fault = {true, instance, 0, end.steps, -1};
+        if (!end.done) fault = {Fault::incomplete, instance, 0, end.steps, 0};
         return end.done;
     }
 
@@ -84,7 +84,7 @@ private:
             const bool known = node >= 0 && node < nodes;
             if (rules.has_depot() && node == 0) continue;
             if (!known || position_[node] >= 0) {
-                fault = {true, instance, 0, t, node};
+                fault = {Fault::forbidden, instance, 0, t, node};
                 return false;
             }
             position_[node] = place++;

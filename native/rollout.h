@@ -6,47 +6,11 @@
 #include <memory>
 
 #include "adapter.h"
+#include "ordered_sum.h"
 #include "random.h"
 #include "replay.h"
 
 namespace metasage::METASAGE_LEVEL {
-
-// Adds parts of a sum in a fixed order, whichever thread brings them when.
-class OrderedSum {
-public:
-    void start(int64_t parts) {
-        waiting_.reset(new std::unique_ptr<Buffer<float>>[parts]);
-        parts_ = parts;
-    }
-
-    // A part holds two sums of `size` numbers; a null target takes none.
-    void add(int64_t index, std::unique_ptr<Buffer<float>> part, int64_t size, double *first,
-             double *second, int64_t forced_from, double *forced) {
-#pragma omp critical(metasage_ordered_sum)
-        {
-            waiting_[index] = std::move(part);
-            for (; next_ < parts_ && waiting_[next_]; ++next_) {
-                const float *numbers = *waiting_[next_];
-                if (next_ >= forced_from) {
-                    add_all(numbers, size, forced);
-                } else {
-                    add_all(numbers, size, first);
-                    add_all(numbers + size, size, second);
-                }
-                waiting_[next_].reset();
-            }
-        }
-    }
-
-private:
-    static void add_all(const float *numbers, int64_t size, double *target) {
-        if (target == nullptr) return;
-        for (int64_t i = 0; i < size; ++i) target[i] += double(numbers[i]);
-    }
-
-    std::unique_ptr<std::unique_ptr<Buffer<float>>[]> waiting_;
-    int64_t parts_ = 0, next_ = 0;
-};
 
 template <int D>
 class RolloutRun {
@@ -111,9 +75,12 @@ private:
                     force(*worker, nodes[i], instance, part - blocks_, sum.get());
                 if (!learning_ || stop_) continue;
                 const int64_t size = decoder_.eta_size(), at = instance * size;
-                sums[i].add(part, std::move(sum), size, rollouts_.plain_sum + at,
-                            rollouts_.weighted_sum + at, blocks_,
-                            rollouts_.forced_sum ? rollouts_.forced_sum + at : nullptr);
+                double *forced = rollouts_.forced_sum ? rollouts_.forced_sum + at : nullptr;
+                if (part < blocks_)
+                    sums[i].add(part, {std::move(sum), size, rollouts_.plain_sum + at,
+                                       rollouts_.weighted_sum + at});
+                else
+                    sums[i].add(part, {std::move(sum), size, forced, nullptr});
             }
         }
     }
@@ -176,6 +143,10 @@ private:
                 int32_t node = lane.given;
                 if (node < 0) {
                     node = step.node_of(slot[number]);
+                    if (!(step.allowed[node] >> number & 1)) {
+                        fail({Fault::undefined, instance, lane.rollout, lane.state.steps, node});
+                        return;
+                    }
                     lane.log_likelihood += step.log_probability(number, slot[number]);
                     weight[number] = 1.0f;
                     row[number] = number * rows_apart_ + lane.rows++;
@@ -219,7 +190,7 @@ private:
                 any_free = true;
                 step.set_lane(number, lane.state, rules.scalar(lane.state));
             } else if (!(step.allowed[lane.given] >> number & 1)) {
-                fail({true, instance, lane.rollout, 0, lane.given});
+                fail({Fault::forbidden, instance, lane.rollout, 0, lane.given});
                 return false;
             }
         }

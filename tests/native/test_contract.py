@@ -19,7 +19,7 @@ def new_sums(case):
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_threads_and_chunks_change_no_bit(problem, simd):
     case = make_case(problem, nodes=40, instances=2, with_adapter=True, bias_kind=1)
-    centre, total = np.array([1.0, 2.0]), 70
+    centre, total = np.array([1.0, 2.0]), 140
     runs = []
     for threads, chunk in ((1, total), (2, total), (2, 2 * _native.block), (1, _native.block)):
         sums, results = new_sums(case), []
@@ -123,6 +123,17 @@ def test_a_start_out_of_reach_is_refused():
     starts = np.ones((2, 1), np.int32)
     with pytest.raises(ValueError, match="may not go to node 1 at step 0"):
         _native.rollout(**rollout_arguments(case, 1, starts=starts))
+
+
+def test_outputs_that_are_not_finite_do_not_hang():
+    case = make_case("cvrp", instances=1)
+    case["keys"][:] = np.nan
+    try:
+        result = _native.rollout(**rollout_arguments(case, 2))
+    except ValueError as error:
+        assert "not all finite" in str(error)
+    else:
+        assert not np.isfinite(result["log_likelihood"]).all()
 
 
 def test_backward_refuses_what_the_rules_forbid():

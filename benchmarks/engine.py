@@ -1,0 +1,172 @@
+"""Speed and memory of the rollout engine.
+
+One instance, N starts, width 128 with 8 heads, as many threads as given. Times
+are given in GFLOP equivalents: seconds times the GFLOP/s of a 2048 x 2048
+float32 matrix product measured right before and after, so that they mean the
+same on a busy machine as on an idle one.
+
+    python benchmarks/engine.py [--threads 2] [--quick] [--json FILE]
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import torch
+
+from metasage.adaptation.objective import Objective
+from metasage.adaptation.query import QueryAdaptation
+from metasage.adaptation.result import Incumbent
+from metasage.adaptation.task import Task
+from metasage.policies.config import PolicyConfig
+from metasage.policies.policy import AttentionPolicy
+from metasage.problems.sets import generate
+from metasage.rollout import get_engine
+from metasage.rollout.interface import Decoding
+from metasage.training.processes import Processes
+from metasage.training.settings import Stage, TrainingSettings
+from metasage.training.step import compute_gradients
+
+# Problem, N, and the bars for a forward pass and for an iteration.
+CASES = [
+    ("tsp", 200, 22, 40),
+    ("tsp", 500, 200, 320),
+    ("cvrp", 200, None, None),
+    ("cvrp", 500, 260, 420),
+    ("pctsp", 500, None, None),
+    ("op", 500, None, None),
+    ("tsp", 1000, 1500, 2400),
+]
+TRAINING_CASES = [(50, 64, 20), (100, 32, 32)]
+
+
+def sgemm() -> float:
+    """GFLOP/s of a square matrix product, best of three."""
+    a = torch.rand(2048, 2048)
+    best = min(_seconds(lambda: a @ a) for _ in range(3))
+    return 2 * 2048**3 / best / 1e9
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def equivalents(work: Callable[[], object], repeats: int) -> tuple[float, float]:
+    """Best GFLOP equivalents of some work, and the seconds of that run."""
+    rows = []
+    for _ in range(repeats):
+        before = sgemm()
+        seconds = _seconds(work)
+        rows.append((seconds * (before + sgemm()) / 2, seconds))
+    return min(rows)
+
+
+def measure_rollouts(problem: str, size: int, repeats: int) -> dict[str, float]:
+    """Measure a forward pass, and an iteration of SAGE with gradient and update."""
+    torch.manual_seed(0)
+    free = problem in ("pctsp", "op")
+    policy = AttentionPolicy(PolicyConfig(problem, starts="free" if free else "forced")).eval()
+    engine = get_engine("native", policy.config)
+    instance = generate(problem, size, 1, seed=1)[0]
+    task = Task.of(instance, policy.requires_grad_(False), engine, rollouts=None, copies=1, seed=1)
+    strategy = QueryAdaptation(task, Objective(3.2e-3, 0.005))
+    incumbent = Incumbent(instance)
+    first = task.rollout(Decoding(), 0)
+    solution = instance.problem.to_solution(first.actions[0, 0, : first.steps[0, 0]])
+    incumbent.offer(solution, float(first.cost[0, 0]))
+
+    def iterate() -> None:
+        strategy.learn(strategy.rollout(1, 0.0), incumbent)
+
+    forward, seconds = equivalents(lambda: task.rollout(Decoding(), 0), repeats)
+    iteration, _ = equivalents(iterate, repeats)
+    steps = float(first.steps.double().mean())
+    return {
+        "forward": forward,
+        "iteration": iteration,
+        "forward_seconds": seconds,
+        "steps": steps,
+        "forward_per_step": forward / steps,
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+    }
+
+
+def measure_training(size: int, batch: int, starts: int, repeats: int) -> dict[str, float]:
+    """Instances per second of a POMO step with either engine."""
+    stages = (Stage(size, batch, starts, 1000, 1e-4),)
+    settings = TrainingSettings("pomo", "tsp", stages)
+    policy = AttentionPolicy(PolicyConfig("tsp"))
+    optimiser = torch.optim.Adam(policy.parameters(), lr=1e-4)
+    speeds = {}
+    for name in ("native", "torch"):
+        engine = get_engine(name, policy.config)
+
+        def step(engine=engine) -> None:
+            compute_gradients(policy, engine, settings, 0, Processes())
+            optimiser.step()
+
+        step()
+        speeds[name] = batch / min(_seconds(step) for _ in range(repeats))
+    return speeds | {"ratio": speeds["native"] / speeds["torch"]}
+
+
+def main() -> None:
+    """Measure all cases, each in a process of its own, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="leave N=1000 out")
+    parser.add_argument("--json", help="write the figures there")
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    if options.case:
+        kind, *values = json.loads(options.case)
+        print(
+            json.dumps(
+                measure_rollouts(*values) if kind == "rollouts" else measure_training(*values)
+            )
+        )
+        return
+
+    def run(*case: object) -> dict[str, float]:
+        command = [sys.executable, __file__, "--threads", str(options.threads), "--case"]
+        done = subprocess.run([*command, json.dumps(case)], check=True, capture_output=True)
+        return json.loads(done.stdout)
+
+    figures = {}
+    print("| | forward sampling | bar | SAGE iteration | bar | per step | peak memory |")
+    print("|---|---|---|---|---|---|---|")
+    for problem, size, bar, iteration_bar in CASES:
+        if options.quick and size >= 1000:
+            continue
+        row = run("rollouts", problem, size, 2 if size >= 1000 else 4)
+        figures[f"{problem}-{size}"] = row
+        print(
+            f"| {problem.upper()} N={size} | {row['forward']:.1f} | {bar or ''} | "
+            f"{row['iteration']:.1f} | {iteration_bar or ''} | {row['forward_per_step']:.3f} | "
+            f"{row['peak_gb']:.2f} GB |",
+            flush=True,
+        )
+    print("\n| one POMO step on TSP | native, instances/s | torch, instances/s | ratio |")
+    print("|---|---|---|---|")
+    for size, batch, starts in TRAINING_CASES:
+        row = run("training", size, batch, starts, 3)
+        figures[f"training-{size}"] = row
+        print(
+            f"| N={size}, {batch} instances, {starts} starts | {row['native']:.0f} | "
+            f"{row['torch']:.0f} | {row['ratio']:.1f} |",
+            flush=True,
+        )
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(figures, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""What each adaptation method changes, and what it must not."""
+
+import copy
+
+import pytest
+import torch
+
+from metasage.adaptation.active_search import ActiveSearch
+from metasage.adaptation.eas import Eas
+from metasage.adaptation.methods import METHODS
+from metasage.adaptation.objective import Objective
+from metasage.adaptation.optimiser import Adam
+from metasage.adaptation.result import Incumbent
+from metasage.adaptation.sage import PRESETS, Sage
+from metasage.adaptation.sampling import Sampling
+from metasage.adaptation.schedule import BiasSchedule, Geometric
+from metasage.adaptation.solve import solve
+from metasage.adaptation.stop import MaxIterations
+from metasage.adaptation.task import Task
+from metasage.errors import InputError
+from metasage.problems.sets import generate
+from metasage.rollout import get_engine
+from metasage.rollout.interface import Adapter, Decoding
+
+LEARNERS = ["as", "eas-lay", "eas-emb", "sage"]
+VARIANTS = [
+    ActiveSearch(iterations=3),
+    Eas(iterations=3),
+    Eas(iterations=3, place="after"),
+    Eas(iterations=3, variant="emb"),
+    *(Sage(iterations=3, preset=preset) for preset in PRESETS),
+    Sage(iterations=3, adapter="embedding"),
+    Sage(iterations=3, adapter="embedding", preset="paper"),
+]
+
+
+def label(method):
+    return "-".join(str(getattr(method, k, "")) for k in ("name", "preset", "adapter", "place"))
+
+
+def make_task(model, size=15, copies=1, engine="native", seed=1):
+    instance = generate(model.config.problem, size, 1, seed)[0]
+    roller = get_engine(engine, model.config)
+    return Task.of(instance, model.policy, roller, rollouts=None, copies=copies, seed=seed)
+
+
+def run(strategy, task, iterations):
+    """The shared loop in short, without stopping criteria."""
+    from metasage.adaptation.callbacks import Callbacks
+    from metasage.adaptation.search import Search
+
+    incumbent = Incumbent(task.instance)
+    stop = MaxIterations(iterations)
+    Search(task, strategy, incumbent, stop, iterations, None, Callbacks(), 0.0).run()
+    return incumbent
+
+
+@pytest.mark.parametrize("method", VARIANTS, ids=label)
+def test_the_network_is_untouched_and_results_repeat(model, method):
+    before = copy.deepcopy(model.policy.state_dict())
+    instance = generate(model.config.problem, 12, 1, seed=2)[0]
+    runs = [solve(instance, method, model=model, threads=threads, seed=4) for threads in (1, 2)]
+    after = model.policy.state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert all(not parameter.requires_grad for parameter in model.policy.parameters())
+    assert runs[0].feasible
+    assert runs[0].best == runs[1].best
+    assert [row[1:] for row in runs[0].curve] == [row[1:] for row in runs[1].curve]
+
+
+@pytest.mark.parametrize("name", ["eas-lay", "sage"])
+def test_only_eta_changes_in_layer_methods(model, name):
+    task = make_task(model)
+    inputs = copy.deepcopy(task.inputs)
+    strategy = METHODS[name]().start(task)
+    before = strategy.eta.clone()
+    run(strategy, task, 2)
+    assert not torch.equal(before, strategy.eta)
+    for field in ("keys", "values", "pointers", "query_last", "combine_weight"):
+        assert torch.equal(getattr(task.inputs, field), getattr(inputs, field))
+
+
+def test_only_pointer_keys_change_in_eas_emb(tsp_model):
+    task = make_task(tsp_model)
+    inputs = copy.deepcopy(task.inputs)
+    run(METHODS["eas-emb"]().start(task), task, 2)
+    assert not torch.equal(task.inputs.pointers, inputs.pointers)
+    for field in ("keys", "values", "query_last", "combine_weight"):
+        assert torch.equal(getattr(task.inputs, field), getattr(inputs, field))
+
+
+def test_everything_changes_in_active_search(tsp_model):
+    task = make_task(tsp_model)
+    strategy = ActiveSearch(learning_rate=1e-2).start(task)
+    run(strategy, task, 2)
+    changed = dict(strategy.policy.named_parameters())
+    for name, weight in tsp_model.policy.named_parameters():
+        assert not torch.equal(weight, changed[name]), name
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_fresh_layer_is_the_identity(model, place):
+    task = make_task(model)
+    strategy = Eas(place=place).start(task)
+    plain = task.rollout(Decoding(), 0)
+    layered = strategy.rollout(0, 0.0)
+    assert torch.equal(plain.actions, layered.actions)
+    assert torch.allclose(plain.log_likelihood, layered.log_likelihood, atol=1e-4)
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_the_step_of_eta_follows_the_gradient_of_the_objective(tsp_model, preset):
+    """One step against the loss of the paper, written with autograd of the torch engine."""
+    task = make_task(tsp_model, size=9)
+    task.policy = copy.deepcopy(task.policy)
+    strategy = Sage(preset=preset).start(task)
+    incumbent = Incumbent(task.instance)
+    strategy.eta += 0.05 * torch.randn(
+        strategy.eta.shape, generator=torch.Generator().manual_seed(1)
+    )
+    solution = task.instance.problem.to_solution(range(9))
+    incumbent.offer(solution, 1e9)
+    if strategy.objective.replay:
+        strategy.target = task.replayed(incumbent)
+    eta = strategy.eta.clone().requires_grad_()
+    rollouts = strategy.rollout(0, 0.5)
+    used = strategy.used
+    decoding = Decoding(
+        temperature=used.temperature, bias=used.bias, adapter=Adapter.from_flat(eta)
+    )
+    weights = strategy.objective.weights(rollouts.cost, task.rollouts)
+    engine = get_engine("torch", task.policy.config)
+    loss = engine.weighted_log_likelihood(task.batch, task.inputs, decoding, rollouts, weights)
+    (expected,) = torch.autograd.grad(loss, eta)
+    seen = []
+    strategy.optimiser.descend = seen.append
+    strategy.learn(rollouts, incumbent)
+    error = (seen[0] - expected).norm() / expected.norm()
+    assert float(error) < 1e-3
+
+
+def test_weights_of_the_objective_by_hand():
+    cost = torch.tensor([[1.0, 4.0, 7.0, 2.0]])
+    replayed = Objective(1.0, 0.5).weights(cost, samples=3)
+    assert torch.allclose(replayed, torch.tensor([[-1.0, 0.0, 1.0, -0.5]]))
+    best_of_samples = Objective(1.0, 0.5, replay=False).weights(cost[:, :3], samples=3)
+    assert torch.allclose(best_of_samples, torch.tensor([[-1.5, 0.0, 1.0]]))
+
+
+def test_adam_is_adam():
+    torch.manual_seed(0)
+    ours, theirs = torch.randn(3, 5), torch.zeros(3, 5)
+    theirs.copy_(ours).requires_grad_()
+    own = Adam(ours, 0.01, weight_decay=0.1)
+    reference = torch.optim.Adam([theirs], lr=0.01, weight_decay=0.1)
+    for _ in range(5):
+        gradient = torch.randn(3, 5)
+        own.descend(gradient)
+        theirs.grad = gradient
+        reference.step()
+    assert torch.allclose(ours, theirs, atol=1e-6)
+
+
+def test_schedules_are_held_at_their_ends():
+    alpha = Geometric(1.0, 0.3)
+    assert [alpha.at(p) for p in (-1, 0, 1, 7)] == pytest.approx([1.0, 1.0, 0.3, 0.3])
+    assert alpha.at(0.5) == pytest.approx(0.3**0.5)
+    bias = BiasSchedule("outside", Geometric(10, 10), by_density=True)
+    assert bias.at(0.3, 400).strength == pytest.approx(20.0)
+
+
+def test_official_schedules_count_to_200_whatever_is_planned(tsp_model):
+    task = make_task(tsp_model)
+    strategy = Sage(preset="official", iterations=50).start(task)
+    assert strategy.decoding(50, 1.0).temperature == pytest.approx(0.3**0.25)
+    assert strategy.decoding(900, 1.0).temperature == pytest.approx(0.3)
+    planned = Sage(preset="paper", iterations=50).start(task)
+    assert planned.decoding(50, 1.0).temperature == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("name", ["sample", *LEARNERS])
+def test_a_run_stopped_early_is_the_start_of_the_planned_one(tsp_model, name):
+    instance = generate("tsp", 12, 1, seed=9)[0]
+    method = METHODS[name](iterations=8)
+    whole = solve(instance, method, model=tsp_model)
+    early = solve(instance, method, MaxIterations(3), model=tsp_model)
+    start = [row[1:] for row in whole.curve if row[1] < 3]
+    assert [row[1:] for row in early.curve] == start
+    assert early.iterations == 3
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_adaptation_beats_sampling_at_equal_budget(tsp_model, name):
+    """An untrained network learns a lot about one instance; sampling learns nothing."""
+    instance = generate("tsp", 30, 1, seed=3)[0]
+    # The published step sizes are for trained networks.
+    rates = {"as": 1e-3, "eas-emb": 0.1}
+    options = {"learning_rate": rates[name]} if name in rates else {}
+    sampled = solve(instance, Sampling(iterations=40), model=tsp_model).objective
+    adapted = solve(instance, METHODS[name](iterations=40, **options), model=tsp_model).objective
+    assert adapted < 0.95 * sampled
+
+
+@pytest.mark.parametrize("size", [5, 40])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_problem_and_method_respects_the_constraints(model, name, size):
+    instance = generate(model.config.problem, size, 1, seed=8)[0]
+    result = solve(instance, METHODS[name](iterations=3, augment=2), model=model)
+    assert result.feasible
+    assert result.iterations == 3
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"preset": "secret"},
+        {"adapter": "hat"},
+        {"bias": "sideways"},
+        {"temperature": 0.0},
+        {"alpha": -1.0},
+    ],
+)
+def test_unknown_settings_are_refused(wrong):
+    with pytest.raises(InputError):
+        Sage(**wrong)

@@ -2,7 +2,9 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace nb = nanobind;
@@ -108,6 +110,17 @@ Shape Arguments::shape_of(nb::handle value, const std::string &name) {
     return shape;
 }
 
+void Arguments::check_finite(const std::string &name, const float *numbers, size_t count) {
+    constexpr int32_t SIGN = int32_t(1u << 31), INFINITE = 0x7f800000;
+    int32_t largest = 0;
+    for (size_t i = 0; i < count; ++i) {
+        int32_t bits;
+        std::memcpy(&bits, numbers + i, sizeof(bits));
+        largest = std::max(largest, bits & ~SIGN);
+    }
+    if (largest >= INFINITE) refuse(name + " holds numbers that are not finite.");
+}
+
 void Arguments::check_shape(const std::string &name, const Shape &found, const Shape &expected) {
     bool same = found.size() == expected.size();
     for (size_t i = 0; same && i < found.size(); ++i)
@@ -123,7 +136,8 @@ void Arguments::finish() const {
 
 Decoder read_decoder(Arguments &arguments) {
     Decoder decoder{};
-    decoder.problem = one_of<Problem>("problem", nb::cast<std::string>(nb::str(arguments.required("problem"))),
+    const auto problem = nb::cast<std::string>(nb::str(arguments.required("problem")));
+    decoder.problem = one_of<Problem>("problem", problem,
                                       {{"tsp", Problem::tsp},
                                        {"cvrp", Problem::cvrp},
                                        {"pctsp", Problem::pctsp},

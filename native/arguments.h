@@ -53,6 +53,7 @@ public:
         Shape found;
         for (size_t i = 0; i < array.ndim(); ++i) found.push_back(int64_t(array.shape(i)));
         check_shape(name, found, shape);
+        if constexpr (std::is_same_v<T, const float>) check_finite(name, array.data(), array.size());
         return array.data();
     }
 
@@ -69,6 +70,8 @@ private:
         return (std::is_signed_v<T> ? "int" : "uint") + bits;
     }
 
+    // A network that has diverged would otherwise go unnoticed.
+    static void check_finite(const std::string &name, const float *numbers, size_t count);
     static void check_shape(const std::string &name, const Shape &found, const Shape &expected);
 
     nanobind::kwargs values_;

@@ -14,7 +14,8 @@ template <int D>
 struct GradientSums {
     explicit GradientSums(int64_t nodes, int64_t padded)
         : keys(padded * D), values(padded * D), pointers(padded * D),
-          pointer_bias(padded * TILE), query_last(nodes * D), query_first(nodes * D), shared(SHARED) {
+          pointer_bias(padded * TILE), query_last(nodes * D), query_first(nodes * D),
+          shared(SHARED) {
         clear();
     }
 
@@ -95,7 +96,7 @@ private:
             row[lane] = lane < replay_.lanes ? rows + lane : -1;
         }
         const float *scores = step.score_gradient(replay_.chosen, weights);
-        to_rows(step.context, tile_rows_);
+        to_rows(step.context, tile_rows_[0]);
         add_outer<D, D>(ordered_.pointers, step.groups(), scores, tile_rows_[0], D);
         for (int s = 0; s < step.slots(); ++s) {
             float *sum = ordered_.pointer_bias + step.node_of(s) * TILE;
@@ -112,8 +113,8 @@ private:
                     });
         }
         if (decoder_.adapts_after()) {
-            to_rows(step.glimpse, *reinterpret_cast<float(*)[TILE][D]>(glimpses_ + rows * D));
-            to_rows(gradient_, *reinterpret_cast<float(*)[TILE][D]>(combined_gradients_ + rows * D));
+            to_rows(step.glimpse, glimpses_ + rows * D);
+            to_rows(gradient_, combined_gradients_ + rows * D);
             alignas(64) float before[D * TILE] = {};
             add_sums<D, D>(decoder_.combine_weight, step.all_dims(), gradient_, before);
             std::memcpy(gradient_, before, sizeof(gradient_));
@@ -133,7 +134,7 @@ private:
                 float *at = gradient_ + k * TILE + v * LANES;
                 store(at, load(at) * load(step.inverse + k / HEAD * TILE + v * LANES));
             }
-        to_rows(gradient_, tile_rows_);
+        to_rows(gradient_, tile_rows_[0]);
         std::memset(query_gradient_, 0, sizeof(query_gradient_));
         const float scale = 1.0f / __builtin_sqrtf(float(HEAD));
         for (int h = 0; h < HEADS; ++h) {
@@ -160,7 +161,7 @@ private:
     }
 
     void add_queries(Sums &sums) {
-        to_rows(query_gradient_, tile_rows_);
+        to_rows(query_gradient_, tile_rows_[0]);
         const auto add = [](float *to, const float *from, float factor) {
             for (int k = 0; k < D; ++k) to[k] += factor * from[k];
         };
@@ -196,9 +197,9 @@ private:
         }
     }
 
-    static void to_rows(const float *lanes, float (&rows)[TILE][D]) {
+    static void to_rows(const float *lanes, float *rows) {
         float *to[TILE];
-        for (int lane = 0; lane < TILE; ++lane) to[lane] = rows[lane];
+        for (int lane = 0; lane < TILE; ++lane) to[lane] = rows + lane * D;
         lanes_to_rows<D>(lanes, to);
     }
 

@@ -214,8 +214,8 @@ private:
     // Evaluates a rollout whose actions are given.
     void force(Worker &worker, const Nodes<D> &nodes, int64_t instance, int64_t index,
                Buffer<float> *sum) {
-        const int32_t *actions = rollouts_.forced +
-                                 (instance * rollouts_.num_forced + index) * rollouts_.forced_stride;
+        const int64_t at = instance * rollouts_.num_forced + index;
+        const int32_t *actions = rollouts_.forced + at * rollouts_.forced_stride;
         Replay<D> &replay = worker.replay;
         int64_t rows = 0;
         Fault fault;

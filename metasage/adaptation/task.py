@@ -20,6 +20,9 @@ from metasage.rollout.interface import DecoderInputs, Decoding, Engine, EtaSums,
 from metasage.rollout.random import instance_seeds
 from metasage.rollout.torch_engine import first_log_probabilities
 
+# Chunks are multiples of the engine's tiles, so that its sums stay as they are.
+_CHUNK = 64
+
 
 @dataclass(eq=False)
 class Task:
@@ -179,8 +182,7 @@ class Task:
         each = rows * steps * 16
         if self.engine.name == "torch":
             each += rows * nodes * 4 * (3 * self.inputs.heads + 12)
-        # Multiples of 16 keep the engine's tiles, and with them its sums, as they are.
-        return max(16, int(self.max_memory / each) // 16 * 16)
+        return max(_CHUNK, int(self.max_memory / each) // _CHUNK * _CHUNK)
 
 
 def free_memory() -> float:

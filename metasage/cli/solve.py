@@ -50,6 +50,7 @@ def solve(
     options.require_targets(output, json)
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
     from metasage.adaptation.solve import solve as solve_instance
+    from metasage.cli.progress import make_progress
 
     options.set_threads(threads)
     result = solve_instance(
@@ -63,6 +64,7 @@ def solve(
         device=device,
         max_memory=options.in_bytes(max_memory),
         initial_solution=initial,
+        callbacks=make_progress(quiet, time_limit, iterations),
         started=STARTED,
     )
     if output is not None:

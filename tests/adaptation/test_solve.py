@@ -12,6 +12,7 @@ from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.evaluate import evaluate
 from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.nearest import nearest_neighbour
+from metasage.adaptation.sage import Sage
 from metasage.adaptation.sampling import Sampling
 from metasage.adaptation.solve import solve
 from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
@@ -48,10 +49,10 @@ def test_same_seed_same_result_whatever_the_threads(model):
 
 def test_chunks_do_not_change_the_result(model):
     instance = instance_of(model)
-    method = Sampling(iterations=2, rollouts=50)
-    whole = solve(instance, method, model=model)
-    pieces = solve(instance, method, model=model, max_memory=4e5)
-    assert pieces.best == whole.best
+    for method in (Sampling(iterations=2, rollouts=150), Sage(iterations=3, rollouts=150)):
+        whole = solve(instance, method, model=model)
+        pieces = solve(instance, method, model=model, max_memory=4e5)
+        assert pieces.best == whole.best
 
 
 def test_engines_agree(model):

@@ -66,13 +66,14 @@ void read_fields(Arguments &arguments, Decoder &decoder) {
         return fields[name];
     };
     if (decoder.problem == Problem::cvrp) {
-        decoder.demand = Arguments::array_of<const int64_t>(field("demand"), "demand", {b, n});
-        decoder.capacity = Arguments::array_of<const int64_t>(field("capacity"), "capacity", {b});
+        decoder.demand = Arguments::array_of<const float>(field("demand"), "demand", {b, n});
+        decoder.capacity = Arguments::array_of<const float>(field("capacity"), "capacity", {b});
+        constexpr float MOST = 1 << 23;  // a load and a demand still add up exactly
         for (int64_t i = 0; i < b * n; ++i) {
-            const int64_t capacity = decoder.capacity[i / n];
-            if (capacity < 1 || capacity > std::numeric_limits<int32_t>::max())
+            const float capacity = decoder.capacity[i / n];
+            if (!(capacity > 0.0f && capacity <= MOST))
                 refuse("capacity " + std::to_string(capacity) + " is out of range.");
-            if (decoder.demand[i] < 0 || decoder.demand[i] > capacity)
+            if (!(decoder.demand[i] >= 0.0f && decoder.demand[i] <= capacity))
                 refuse("demand " + std::to_string(decoder.demand[i]) + " of node " +
                        std::to_string(i % n) + " does not lie between 0 and the capacity.");
         }
@@ -188,12 +189,17 @@ Rollouts read_rollouts(Arguments &arguments, const Decoder &decoder) {
         refuse("rollouts and rollout_offset have to lie between 0 and 2^32.");
     task.seeds = task.greedy ? arguments.optional_array<uint64_t>("seeds", {b})
                              : arguments.array<uint64_t>("seeds", {b});
-    task.starts = arguments.optional_array<int32_t>("starts", {b, task.sampled});
-    bool unforced = task.starts == nullptr && task.sampled > 0;
-    for (int64_t i = 0; task.starts != nullptr && i < b * task.sampled; ++i) {
-        if (task.starts[i] < -1 || task.starts[i] >= n)
-            refuse("starts holds " + std::to_string(task.starts[i]) + ", which is no node.");
-        unforced = unforced || task.starts[i] < 0;
+    const nb::object starts = arguments.optional("starts");
+    bool unforced = starts.is_none() && task.sampled > 0;
+    if (!starts.is_none()) {
+        task.starts = Arguments::array_of<const int32_t>(starts, "starts", {b, task.sampled, -1});
+        task.given_steps = Arguments::shape_of(starts, "starts")[2];
+        unforced = task.given_steps == 0;
+        for (int64_t i = 0; i < b * task.sampled * task.given_steps; ++i) {
+            if (task.starts[i] < -1 || task.starts[i] >= n)
+                refuse("starts holds " + std::to_string(task.starts[i]) + ", which is no node.");
+            unforced = unforced || task.starts[i] < 0;
+        }
     }
     const nb::object forced = arguments.optional("forced");
     task.forced_first_scored = arguments.number<bool>("forced_first_scored");

@@ -39,7 +39,8 @@ struct Decoder {
     const float *combine_weight, *combine_bias;
     Adapter adapter;
     const float *coords;
-    const int64_t *demand, *capacity;
+    // Whole numbers below 2^24, or fractions of a capacity of 1.
+    const float *demand, *capacity;
     const double *prize, *penalty, *lengths, *max_length, *scale;
     Bias bias;
     float bias_strength, clip, temperature;
@@ -64,7 +65,9 @@ struct Rollouts {
     bool greedy;
     const uint64_t *seeds;
     int64_t sampled, offset;
+    // The first steps of each rollout, -1 where they are free.
     const int32_t *starts;
+    int64_t given_steps;
     const int32_t *forced;
     int64_t num_forced, forced_steps, forced_stride;
     bool forced_first_scored;

@@ -18,17 +18,16 @@ struct Nodes {
     // [node][D]. The combining layer is multiplied into them unless an adapter
     // stands between: a rollout then saves that product at every step.
     Buffer<float> pointers, pointer_bias;
-    Buffer<float> x, y;
-    Buffer<int32_t> ids, demand;
+    Buffer<float> x, y, demand;
+    Buffer<int32_t> ids;
 
     void resize(int nodes) {
         if (count == nodes) return;
         count = nodes;
         padded = (nodes + GROUP - 1) / GROUP * GROUP;
         for (Buffer<float> *buffer : {&keys, &values, &pointers}) clear_to(*buffer, padded * D);
-        for (Buffer<float> *buffer : {&pointer_bias, &x, &y}) clear_to(*buffer, padded);
+        for (Buffer<float> *buffer : {&pointer_bias, &x, &y, &demand}) clear_to(*buffer, padded);
         clear_to(ids, padded);
-        clear_to(demand, padded);
     }
 
     void pack(const Decoder &decoder, int64_t instance) {
@@ -45,7 +44,7 @@ struct Nodes {
             x[node] = decoder.coords[2 * (first + node)];
             y[node] = decoder.coords[2 * (first + node) + 1];
             ids[node] = node;
-            demand[node] = decoder.demand ? int32_t(decoder.demand[first + node]) : 0;
+            demand[node] = decoder.demand ? decoder.demand[first + node] : 0.0f;
         }
         if (decoder.adapts_after()) {
             std::memcpy(pointers, pointer, count * D * sizeof(float));

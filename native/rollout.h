@@ -185,12 +185,12 @@ private:
                          step.allowed);
             if (rules.has_depot() && rules.depot_allowed(lane.state))
                 step.allowed[0] |= Bits(1) << number;
-            lane.given = lane.state.steps == 0 ? start_of(instance, lane.rollout) : -1;
+            lane.given = given_to(instance, lane.rollout, lane.state.steps);
             if (lane.given < 0) {
                 any_free = true;
                 step.set_lane(number, lane.state, rules.scalar(lane.state));
             } else if (!(step.allowed[lane.given] >> number & 1)) {
-                fail({Fault::forbidden, instance, lane.rollout, 0, lane.given});
+                fail({Fault::forbidden, instance, lane.rollout, lane.state.steps, lane.given});
                 return false;
             }
         }
@@ -252,8 +252,11 @@ private:
         add_sums<D, D>(step.nodes().pointers, step.groups(), scores, gradient);
     }
 
-    int32_t start_of(int64_t instance, int64_t rollout) const {
-        return rollouts_.starts ? rollouts_.starts[instance * rollouts_.sampled + rollout] : -1;
+    // The node that a rollout has to go to at a step, or -1.
+    int32_t given_to(int64_t instance, int64_t rollout, int64_t step) const {
+        if (step >= rollouts_.given_steps) return -1;
+        const int64_t row = instance * rollouts_.sampled + rollout;
+        return rollouts_.starts[row * rollouts_.given_steps + step];
     }
 
     int32_t *actions_of(int64_t instance, int64_t rollout) const {

@@ -13,7 +13,8 @@ constexpr double TOLERANCE = 1e-9;
 
 struct State {
     int32_t current = 0, first = 0, steps = 0;
-    int32_t customers_left = 0, load = 0;
+    int32_t customers_left = 0;
+    float load = 0.0f;
     double collected = 0.0, length = 0.0, cost = 0.0;
     bool done = false;
 };
@@ -26,7 +27,7 @@ public:
         coords_ += 2 * first;
         if (problem_ == Problem::cvrp) {
             demand_ = decoder.demand + first;
-            capacity_ = int32_t(decoder.capacity[instance]);
+            capacity_ = decoder.capacity[instance];
         }
         if (problem_ == Problem::pctsp) penalty_ = decoder.penalty + first;
         if (problem_ == Problem::pctsp || problem_ == Problem::op) prize_ = decoder.prize + first;
@@ -42,7 +43,6 @@ public:
     State start() const {
         State state;
         state.customers_left = int32_t(nodes_) - has_depot();
-        state.load = capacity_;
         if (!has_depot()) state.current = state.first = -1;
         if (problem_ == Problem::pctsp)
             for (int64_t node = 1; node < nodes_; ++node) state.cost += penalty_[node];
@@ -52,7 +52,7 @@ public:
     // The number fed to the query.
     float scalar(const State &state) const {
         switch (problem_) {
-            case Problem::cvrp: return float(state.load) / float(capacity_);
+            case Problem::cvrp: return (capacity_ - state.load) / capacity_;
             case Problem::pctsp: return float(state.collected < 1.0 ? 1.0 - state.collected : 0.0);
             case Problem::op: return float((max_length_ - state.length) / scale_);
             default: return 0.0f;
@@ -70,13 +70,13 @@ public:
 
     // Clears a lane's bit of the nodes that it cannot go to, visited or not. Null
     // ids mean that the nodes are in their own order.
-    void forbid(const State &state, const int32_t *ids, const int32_t *demand, int from, int to,
+    void forbid(const State &state, const int32_t *ids, const float *demand, int from, int to,
                 int lane, Bits *allowed) const {
         const Bits bit = Bits(1) << lane;
         if (problem_ == Problem::cvrp) {
-            const int32_t load = state.load;
+            const float load = state.load, most = capacity_;
             for (int i = from; i < to; ++i)
-                allowed[i] &= ~(demand[i] > load ? bit : 0);
+                allowed[i] &= ~(load + demand[i] > most ? bit : 0);
         }
         if (problem_ == Problem::op) {
             const double *ahead = lengths_ + int64_t(state.current) * nodes_;
@@ -104,7 +104,7 @@ public:
             state.cost -= penalty_[node];
         }
         if (problem_ == Problem::cvrp)
-            state.load = node == 0 ? capacity_ : state.load - int32_t(demand_[node]);
+            state.load = node == 0 ? 0.0f : state.load + demand_[node];
         const bool at_depot = has_depot() && node == 0;
         state.customers_left -= !at_depot;
         if (!has_depot() && state.first < 0) state.first = node;
@@ -126,8 +126,8 @@ private:
     Problem problem_;
     int64_t nodes_;
     const float *coords_;
-    const int64_t *demand_ = nullptr;
-    int32_t capacity_ = 0;
+    const float *demand_ = nullptr;
+    float capacity_ = 0.0f;
     const double *prize_ = nullptr, *penalty_ = nullptr, *lengths_ = nullptr;
     double max_length_ = 0.0, scale_ = 1.0;
 };

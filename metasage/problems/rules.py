@@ -45,6 +45,14 @@ class Rules(ABC):
         self.visited.scatter_(-1, nodes.unsqueeze(-1), True)
         self.current = nodes
 
+    def select(self, rollouts: Tensor) -> None:
+        """Keep the states of some rollouts, shape (instances, kept)."""
+        shape = self.done.shape
+        for name, values in list(vars(self).items()):
+            if getattr(values, "shape", ())[:2] == shape:
+                index = rollouts.view(*rollouts.shape, *(1,) * (values.dim() - 2))
+                setattr(self, name, values.gather(1, index.expand(-1, -1, *values.shape[2:])))
+
     def _gather(self, name: str, nodes: Tensor) -> Tensor:
         """Values of a per-node field at one node of each rollout."""
         return self.batch.fields[name].gather(1, nodes)

@@ -54,6 +54,4 @@ def native_obstacle(config: PolicyConfig, device: str = "cpu") -> str | None:
         return f"it has no masking rule for {config.problem}"
     if config.width not in WIDTHS or config.heads != HEADS:
         return f"it has no kernel for width {config.width} with {config.heads} heads"
-    if config.fractional_load:
-        return "it counts loads in whole units"
     return None

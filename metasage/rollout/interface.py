@@ -180,8 +180,9 @@ class Request:
     offset
         Number of the first rollout in the stream, for calls in chunks.
     starts
-        First node of each chosen rollout, shape (instances, rollouts); such a
-        first step has probability 1. None leaves the first step to the policy.
+        First node of each chosen rollout, shape (instances, rollouts), or its
+        first nodes, shape (instances, rollouts, steps); such steps have
+        probability 1. None leaves the first step to the policy.
     forced
         Steps of further rollouts that are only scored, shape
         (instances, forced rollouts, steps), padded with node 0. Where ``starts``
@@ -202,6 +203,10 @@ class Request:
     eta_sums: EtaSums | None = None
     centre: Tensor | None = None
     deadline: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.starts is not None and self.starts.dim() == 2:
+            object.__setattr__(self, "starts", self.starts.unsqueeze(-1))
 
 
 @dataclass(frozen=True, eq=False)

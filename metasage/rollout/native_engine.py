@@ -142,19 +142,11 @@ def _decoder_arguments(batch: Batch, inputs: DecoderInputs, decoding: Decoding) 
         "adapter": None if adapter is None else _adapter_arrays(adapter),
         "adapter_place": "after" if adapter is None else adapter.place,
         "coords": _float32(batch.coords),
-        "fields": _field_arrays(batch),
+        "fields": {name: field.contiguous().numpy() for name, field in batch.fields.items()},
         "bias_kind": 0 if bias is None else _BIAS_KINDS[bias.kind],
         "bias_strength": 0.0 if bias is None else bias.strength,
         "temperature": decoding.temperature,
     }
-
-
-def _field_arrays(batch: Batch) -> dict[str, Any]:
-    arrays = {name: field.contiguous().numpy() for name, field in batch.fields.items()}
-    for name in ("demand", "capacity"):
-        if name in arrays:
-            arrays[name] = arrays[name].astype(np.int64)
-    return arrays
 
 
 def _adapter_arrays(adapter: Adapter) -> tuple[Any, ...]:

@@ -31,9 +31,10 @@ class TorchEngine(Engine):
     ) -> Rollouts:
         forced = request.forced
         num_forced = 0 if forced is None else forced.shape[1]
-        decoder = _Decoder(batch, inputs, decoding, request.rollouts + num_forced)
+        decoder = StepDecoder(batch, inputs, decoding, request.rollouts + num_forced)
         numbers = request.offset + torch.arange(request.rollouts, device=batch.device)
         first_scored = request.starts is None
+        num_given = 0 if request.starts is None else request.starts.shape[2]
         actions: list[Tensor] = []
         log_likelihood = batch.coords.new_zeros(decoder.shape, dtype=torch.float64)
         steps = torch.zeros(decoder.shape, dtype=torch.long, device=batch.device)
@@ -42,8 +43,8 @@ class TorchEngine(Engine):
                 raise DeadlineReached
             step = len(actions)
             log_p = decoder.log_probabilities()
-            if step == 0 and request.starts is not None:
-                nodes = request.starts
+            if request.starts is not None and step < num_given:
+                nodes = request.starts[..., step]
             elif decoding.greedy:
                 nodes = log_p[:, : request.rollouts].argmax(-1)
             else:
@@ -54,11 +55,13 @@ class TorchEngine(Engine):
                 nodes = torch.cat([nodes, given], dim=1)
             active = ~decoder.rules.done
             nodes = nodes.where(active, 0 if batch.problem.has_depot else decoder.rules.current)
-            if step > 0 or first_scored:
-                chosen = log_p.gather(-1, nodes.unsqueeze(-1)).squeeze(-1).double()
-                log_likelihood += chosen.where(active, 0.0)
+            scored = active.clone()
+            scored[:, : request.rollouts] &= step >= num_given
+            scored[:, request.rollouts :] &= step > 0 or first_scored
+            chosen = log_p.gather(-1, nodes.unsqueeze(-1)).squeeze(-1).double()
+            log_likelihood += chosen.where(scored, 0.0)
             steps += active
-            decoder.rules.step(nodes)
+            decoder.step(nodes)
             actions.append(nodes)
         tours = torch.stack(actions, dim=-1)
         result = Rollouts(
@@ -79,8 +82,20 @@ class TorchEngine(Engine):
         return (_log_likelihood(batch, inputs, decoding, rollouts) * weights).sum()
 
 
-class _Decoder:
-    """The decoder's view of all rollouts at the current step."""
+class StepDecoder:
+    """The decoder's view of all rollouts at the current step.
+
+    Parameters
+    ----------
+    batch
+        The instances.
+    inputs
+        What the policy made of them.
+    decoding
+        Temperature, locality bias and adapter.
+    rollouts
+        Number of rollouts of each instance.
+    """
 
     def __init__(
         self, batch: Batch, inputs: DecoderInputs, decoding: Decoding, rollouts: int
@@ -110,15 +125,26 @@ class _Decoder:
         logits = self._clipped(scores).masked_fill(forbidden, -math.inf)
         return (logits / decoding.temperature).log_softmax(-1)
 
+    def step(self, nodes: Tensor) -> None:
+        """Go to one node in each rollout."""
+        self.rules.step(nodes)
+        if self.first is None:
+            self.first = nodes
+
+    def select(self, rollouts: Tensor) -> None:
+        """Keep the states of some rollouts, shape (instances, kept)."""
+        self.rules.select(rollouts)
+        if self.first is not None:
+            self.first = self.first.gather(1, rollouts)
+        self.shape = (self.shape[0], rollouts.shape[1])
+
     def _query(self) -> Tensor:
         inputs, current = self.inputs, self.rules.current
         if self.first is None and not self.batch.problem.has_depot:
-            if bool((current < 0).all()):
-                start = inputs.query_start
-                if start is None:  # a forced start makes this step's query irrelevant
-                    start = inputs.query_last.mean(1)
-                return start.unsqueeze(1).expand(-1, self.shape[1], -1)
-            self.first = current
+            start = inputs.query_start
+            if start is None:  # a forced start makes this step's query irrelevant
+                start = inputs.query_last.mean(1)
+            return start.unsqueeze(1).expand(-1, self.shape[1], -1)
         query = _rows(inputs.query_last, current)
         if inputs.query_first is not None and self.first is not None:
             query = query + _rows(inputs.query_first, self.first)
@@ -157,13 +183,13 @@ def _log_likelihood(
     batch: Batch, inputs: DecoderInputs, decoding: Decoding, rollouts: Rollouts
 ) -> Tensor:
     """Log-likelihoods of given rollouts, with a graph over all their steps."""
-    decoder = _Decoder(batch, inputs, decoding, rollouts.actions.shape[1])
+    decoder = StepDecoder(batch, inputs, decoding, rollouts.actions.shape[1])
     total = inputs.keys.new_zeros(decoder.shape)
     for step, nodes in enumerate(rollouts.actions.unbind(-1)):
         if step > 0 or rollouts.first_scored:
             chosen = decoder.log_probabilities().gather(-1, nodes.unsqueeze(-1)).squeeze(-1)
             total = total + chosen.where(~decoder.rules.done, 0.0)
-        decoder.rules.step(nodes)
+        decoder.step(nodes)
     return total
 
 
@@ -194,4 +220,4 @@ def _add_eta_sums(
 @torch.no_grad()
 def first_log_probabilities(batch: Batch, inputs: DecoderInputs) -> Tensor:
     """Log-probabilities of the first node, shape (instances, nodes)."""
-    return _Decoder(batch, inputs, Decoding(), 1).log_probabilities().squeeze(1)
+    return StepDecoder(batch, inputs, Decoding(), 1).log_probabilities().squeeze(1)

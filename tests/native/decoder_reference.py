@@ -73,7 +73,7 @@ def make_fields(problem, b, n, random):
     if problem == "cvrp":
         demand = random.integers(1, 10, size=(b, n))
         demand[:, 0] = 0
-        return {"demand": demand, "capacity": np.full(b, 20)}
+        return {"demand": demand.astype(np.float32), "capacity": np.full(b, 20, np.float32)}
     if problem == "pctsp":
         prize = random.uniform(size=(b, n)) * 4 / n
         penalty = random.uniform(size=(b, n)) * 0.3

@@ -93,8 +93,8 @@ def test_a_far_deadline_changes_nothing():
         ({"temperature": 0.0}, "temperature has to be positive"),
         ({"bias_kind": 3}, "bias_kind"),
         ({"threads": 0}, "threads"),
-        ({"starts": np.full((2, 4), 13, np.int32)}, "which is no node"),
-        ({"starts": np.zeros((2, 3), np.int32)}, "starts has the shape"),
+        ({"starts": np.full((2, 4, 1), 13, np.int32)}, "which is no node"),
+        ({"starts": np.zeros((2, 3, 1), np.int32)}, "starts has the shape"),
         ({"seeds": None}, "seeds is needed"),
         ({"rollouts": 0}, "no rollouts"),
         ({"eta_sums": (np.zeros((2, 5)), np.zeros((2, 5)))}, "needs an adapter"),
@@ -120,7 +120,7 @@ def test_a_demand_above_the_capacity_is_refused():
 def test_a_start_out_of_reach_is_refused():
     case = make_case("op")
     case["fields"]["max_length"][:] = 1e-3
-    starts = np.ones((2, 1), np.int32)
+    starts = np.ones((2, 1, 1), np.int32)
     with pytest.raises(ValueError, match="may not go to node 1 at step 0"):
         _native.rollout(**rollout_arguments(case, 1, starts=starts))
 

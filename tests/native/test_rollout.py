@@ -24,8 +24,8 @@ VARIANTS = {
 def make_starts(case, rollouts):
     """Force every other rollout to its own node."""
     first, n = int(case["problem"] != "tsp"), case["keys"].shape[1]
-    starts = np.full((len(case["keys"]), rollouts), -1, dtype=np.int32)
-    starts[:, ::2] = first + np.arange(rollouts)[::2] % (n - first)
+    starts = np.full((len(case["keys"]), rollouts, 1), -1, dtype=np.int32)
+    starts[:, ::2, 0] = first + np.arange(rollouts)[::2] % (n - first)
     return starts
 
 
@@ -41,7 +41,8 @@ def assert_as_reference(case, arguments, result):
         walk, expected = reference.Walk(case, b), 0.0
         for t, action in enumerate(actions[:steps]):
             assert not walk.done
-            if t > 0 or starts is None or starts[b, r] < 0:
+            given = -1 if starts is None or t >= starts.shape[2] else starts[b, r, t]
+            if given < 0:
                 nodes, logs = reference.log_probabilities(case, tensors, walk)
                 expected += float(logs[nodes.index(action)])
                 if arguments["greedy"]:
@@ -53,7 +54,7 @@ def assert_as_reference(case, arguments, result):
                     if np.abs(ends - drawn).min() > 1e-5:
                         assert nodes[int(np.searchsorted(ends, drawn, side="right"))] == action
             else:
-                assert action == starts[b, r]
+                assert action == given
             walk.step(action)
         assert walk.done
         assert result["log_likelihood"][b, r] == pytest.approx(expected, rel=1e-5, abs=1e-5)
@@ -143,3 +144,13 @@ def test_reference_masks_like_the_package(problem):
         walk.step(node)
     assert bool(rules.done[0, 0])
     assert walk.done
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_given_steps_are_followed_before_the_policy_goes_on(problem):
+    case = make_case(problem, seed=11)
+    walked = _native.rollout(**rollout_arguments(case, 5))["actions"][..., :2]
+    arguments = rollout_arguments(case, 5, starts=np.ascontiguousarray(walked), greedy=True)
+    result = _native.rollout(**arguments)
+    assert np.array_equal(result["actions"][..., :2], walked)
+    assert_as_reference(case, arguments, result)

@@ -1,6 +1,7 @@
 // Compiled once for each instruction set, with METASAGE_LEVEL as its name.
 
 #include "gradients.h"
+#include "norm.h"
 #include "rollout.h"
 
 namespace metasage::METASAGE_LEVEL {
@@ -20,6 +21,7 @@ void backward(const Decoder &decoder, Gradients &task) { run<GradientRun>(decode
 #define METASAGE_TEXT_OF(name) #name
 #define METASAGE_TEXT(name) METASAGE_TEXT_OF(name)
 extern const Kernel kernel;
-const Kernel kernel{METASAGE_TEXT(METASAGE_LEVEL), rollout, backward};
+const Kernel kernel{METASAGE_TEXT(METASAGE_LEVEL), rollout, backward, norm_forward,
+                    norm_backward};
 
 }  // namespace metasage::METASAGE_LEVEL

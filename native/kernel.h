@@ -100,11 +100,21 @@ struct Gradients {
     Fault fault;
 };
 
+// Instance norm of embeddings, or the way back; `y` is what comes out.
+struct Norm {
+    int64_t instances, nodes, width;
+    const float *x, *weight, *bias, *gradient;
+    float *mean, *scale, *y, *weight_gradient, *bias_gradient;
+    int threads;
+};
+
 // The same source compiled for one instruction set.
 struct Kernel {
     const char *name;
     void (*rollout)(const Decoder &, Rollouts &);
     void (*backward)(const Decoder &, Gradients &);
+    void (*norm_forward)(const Norm &);
+    void (*norm_backward)(const Norm &);
 };
 
 // The kernel for this machine, or a lower one that METASAGE_SIMD names.

@@ -99,6 +99,53 @@ nb::dict backward(nb::kwargs values) {
     return result;
 }
 
+Norm read_norm(Arguments &arguments, Shape &shape) {
+    Norm norm{};
+    shape = Arguments::shape_of(arguments.required("x"), "x");
+    if (shape.size() != 3 || shape[1] < 1) throw std::invalid_argument("x has to have three axes.");
+    norm.instances = shape[0];
+    norm.nodes = shape[1];
+    norm.width = shape[2];
+    norm.x = arguments.array<float>("x", shape);
+    norm.weight = arguments.array<float>("weight", {shape[2]});
+    norm.threads = arguments.number<int>("threads");
+    if (norm.threads < 1) throw std::invalid_argument("threads has to be at least 1.");
+    return norm;
+}
+
+nb::tuple norm_forward(nb::kwargs values) {
+    Arguments arguments(std::move(values));
+    Shape shape;
+    Norm norm = read_norm(arguments, shape);
+    norm.bias = arguments.array<float>("bias", {shape[2]});
+    arguments.finish();
+    const nb::object y = zeros(shape, norm.y), mean = zeros({shape[0], shape[2]}, norm.mean);
+    const nb::object scale = zeros({shape[0], shape[2]}, norm.scale);
+    {
+        const nb::gil_scoped_release release;
+        kernel().norm_forward(norm);
+    }
+    return nb::make_tuple(y, mean, scale);
+}
+
+nb::tuple norm_backward(nb::kwargs values) {
+    Arguments arguments(std::move(values));
+    Shape shape;
+    Norm norm = read_norm(arguments, shape);
+    norm.mean = const_cast<float *>(arguments.array<float>("mean", {shape[0], shape[2]}));
+    norm.scale = const_cast<float *>(arguments.array<float>("scale", {shape[0], shape[2]}));
+    norm.gradient = arguments.array<float>("gradient", shape);
+    arguments.finish();
+    const nb::object x = zeros(shape, norm.y);
+    const nb::object weight = zeros({shape[2]}, norm.weight_gradient);
+    const nb::object bias = zeros({shape[2]}, norm.bias_gradient);
+    {
+        const nb::gil_scoped_release release;
+        kernel().norm_backward(norm);
+    }
+    return nb::make_tuple(x, weight, bias);
+}
+
 }  // namespace
 
 }  // namespace metasage
@@ -110,6 +157,8 @@ NB_MODULE(_native, module) {
                "Construct or score rollouts of many instances; all arguments by keyword.");
     module.def("backward", &metasage::backward,
                "Gradients of weighted log-likelihoods by the decoder's inputs.");
+    module.def("norm_forward", &metasage::norm_forward, "Instance norm of embeddings.");
+    module.def("norm_backward", &metasage::norm_backward, "Gradients of the instance norm.");
     module.def("simd", [] { return metasage::kernel().name; },
                "Name of the instruction set in use.");
 }

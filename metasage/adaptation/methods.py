@@ -11,6 +11,7 @@ from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.method import Method
 from metasage.adaptation.sage import Sage
 from metasage.adaptation.sampling import Sampling
+from metasage.adaptation.sgbs import Sgbs
 
 METHODS: dict[str, Callable[..., Method]] = {
     "greedy": Greedy,
@@ -18,5 +19,7 @@ METHODS: dict[str, Callable[..., Method]] = {
     "as": ActiveSearch,
     "eas-lay": partial(Eas, variant="lay"),
     "eas-emb": partial(Eas, variant="emb"),
+    "sgbs": Sgbs,
+    "sgbs-eas": partial(Sgbs, eas=True),
     "sage": Sage,
 }

@@ -41,11 +41,14 @@ class Sgbs(Method):
         Whether an iteration of EAS goes before each pass of the search.
     """
 
-    name = "sgbs"
-
     beam: int | None = None
     expansion: int | None = None
     eas: bool = False
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name of the method."""
+        return "sgbs-eas" if self.eas else "sgbs"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 MethodName = Annotated[
     str,
-    typer.Option("--method", help="greedy, sample, as, eas-lay, eas-emb or sage."),
+    typer.Option("--method", help="greedy, sample, as, eas-lay, eas-emb, sgbs, sgbs-eas or sage."),
 ]
 PresetName = Annotated[
     str, typer.Option("--preset", help="Reading of sage: default, paper or official.")

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from metasage.policies.config import PolicyConfig
+from metasage.policies.norm import BatchNorm, InstanceNorm
 
 
 class Encoder(nn.Module):
@@ -55,25 +56,3 @@ class EncoderLayer(nn.Module):
 def make_norm(config: PolicyConfig) -> nn.Module:
     """Build the normalisation that a policy asks for."""
     return InstanceNorm(config.width) if config.norm == "instance" else BatchNorm(config.width)
-
-
-class InstanceNorm(nn.Module):
-    """Normalises each dimension over the nodes of an instance."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
-        self.bias = nn.Parameter(torch.zeros(width))
-
-    def forward(self, h: Tensor) -> Tensor:
-        """Normalise embeddings of shape (instances, nodes, width)."""
-        variance, mean = torch.var_mean(h, dim=1, correction=0, keepdim=True)
-        return (h - mean) * (variance + 1e-5).rsqrt() * self.weight + self.bias
-
-
-class BatchNorm(nn.BatchNorm1d):
-    """Normalises each dimension over all nodes of a batch."""
-
-    def forward(self, h: Tensor) -> Tensor:
-        """Normalise embeddings of shape (instances, nodes, width)."""
-        return super().forward(h.flatten(0, 1)).view_as(h)

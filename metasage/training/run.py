@@ -50,7 +50,7 @@ class Run:
             _copy_fitting(load_model(settings.start_from), self.policy)
         self.average = {name: t.clone() for name, t in self.policy.state_dict().items()}
         self.optimizer = torch.optim.Adam(
-            self.policy.parameters(), lr=1e-4, weight_decay=settings.weight_decay
+            self.policy.parameters(), lr=1e-4, weight_decay=settings.weight_decay, fused=True
         )
 
     @property

@@ -178,7 +178,12 @@ def check_eta_sums(problem, place, bias_kind):
     sums, centre = new_sums(case), np.array([0.5, -2.0])
     result = _native.rollout(
         **rollout_arguments(
-            case, 3, starts=starts[..., None], forced=forced["actions"], eta_sums=sums, centre=centre
+            case,
+            3,
+            starts=starts[..., None],
+            forced=forced["actions"],
+            eta_sums=sums,
+            centre=centre,
         )
     )
     for b in range(2):

@@ -8,8 +8,8 @@ import torch
 
 from metasage.policies.foreign import import_checkpoint
 from metasage.problems.sets import InstanceSet, guess_problem
+from metasage.rollout import get_engine
 from metasage.rollout.interface import Decoding, Request
-from metasage.rollout.torch_engine import TorchEngine
 
 PROBLEMS = {"tsp": "tsp", "cvrp": "cvrp", "pctsp": "pctsp_det", "op": "op_dist"}
 NETWORKS = [f"am/{kind}_{size}" for kind in PROBLEMS.values() for size in (20, 50, 100)]
@@ -34,8 +34,9 @@ def test_every_published_network_is_tried(shared):
     assert sorted(index) == sorted(NETWORKS)
 
 
+@pytest.mark.parametrize("engine", ["native", "torch"])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_greedy_value_is_the_measured_one(shared, name):
+def test_greedy_value_is_the_measured_one(shared, name, engine):
     entry = json.loads((shared / "checkpoints" / "index.json").read_text())[name]
     model = import_checkpoint(shared / "checkpoints" / entry["file"])
     problem = model.config.problem
@@ -50,7 +51,10 @@ def test_greedy_value_is_the_measured_one(shared, name):
     if not single:
         starts = torch.arange(100) + int(batch.problem.has_depot)
         request = Request(100, seeds, starts=starts.expand(len(instances), -1))
-    rollouts = TorchEngine().rollout(batch, model.policy(batch), Decoding(greedy=True), request)
+    if engine == "native":
+        pytest.importorskip("metasage._native")
+    roller = get_engine(engine, model.config)
+    rollouts = roller.rollout(batch, model.policy(batch), Decoding(greedy=True), request)
     mean = abs(float(rollouts.cost.min(1).values.mean()))
     # The list prints four digits for the one, three for the other.
     assert round(mean, 4 if single else 3) == measured

@@ -29,12 +29,12 @@ TensorBoard = Annotated[bool, typer.Option("--tensorboard", help="Write TensorBo
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
-@app.command("pomo")
-def pomo(
+def pretrain(
+    context: typer.Context,
     problem: Problem,
     output: Folder,
     recipe: Recipe = "cpu",
-    settings: SettingsFile = None,
+    settings_file: SettingsFile = None,
     assignments: Assignments = None,
     resume: Resume = False,
     time_limit: TimeLimit = None,
@@ -43,49 +43,13 @@ def pomo(
     tensorboard: TensorBoard = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train a policy by POMO: many starts, one shared baseline (Kwon et al. 2020)."""
-    options = (output, recipe, settings, assignments, resume, time_limit, engine, device)
-    _train("pomo", problem, *options, tensorboard, quiet)
-
-
-@app.command("symnco")
-def symnco(
-    problem: Problem,
-    output: Folder,
-    recipe: Recipe = "cpu",
-    settings: SettingsFile = None,
-    assignments: Assignments = None,
-    resume: Resume = False,
-    time_limit: TimeLimit = None,
-    engine: EngineName = "auto",
-    device: Device = "cpu",
-    tensorboard: TensorBoard = False,
-    quiet: Quiet = False,
-) -> None:
-    """Train a policy by Sym-NCO: symmetric copies share a baseline (Kim et al. 2022)."""
-    options = (output, recipe, settings, assignments, resume, time_limit, engine, device)
-    _train("symnco", problem, *options, tensorboard, quiet)
-
-
-def _train(
-    method: str,
-    problem: str,
-    output: str,
-    recipe: str,
-    settings_file: str | None,
-    assignments: list[str] | None,
-    resume: bool,
-    time_limit: float | None,
-    engine: str,
-    device: str,
-    tensorboard: bool,
-    quiet: bool,
-) -> None:
+    """Train a policy; the name of the command is the method."""
     from metasage.errors import InputError
     from metasage.training.recipes import recipe as find_recipe
     from metasage.training.settings import load_settings
     from metasage.training.train import train
 
+    method = str(context.info_name)
     settings = None
     if not resume:
         settings = (
@@ -111,6 +75,13 @@ def _train(
     if not quiet:
         state = "finished" if run.is_finished else "stopped, go on with --resume"
         typer.echo(f"{output}: {state} after {run.step} steps, {run.instances} instances")
+
+
+for _method, _help in {
+    "pomo": "Train by POMO: many starts, one shared baseline (Kwon et al. 2020).",
+    "symnco": "Train by Sym-NCO: symmetric copies share a baseline (Kim et al. 2022).",
+}.items():
+    app.command(_method, help=_help)(pretrain)
 
 
 def print_progress(row: dict[str, Any]) -> None:

@@ -101,6 +101,32 @@ _CPU_BASE = TrainingSettings(
     average=0.999,
 )
 
-_CPU = {("pomo", problem): replace(_CPU_BASE, problem=problem) for problem in ("tsp", "cvrp")}
+_CPU_SYMNCO = replace(
+    _CPU_BASE,
+    method="symnco",
+    stages=(Stage(100, 16, 32, 6_000, 1e-4, 1e-5),),
+    copies=2,
+    invariance=0.1,
+)
+
+_CPU_FREE = replace(
+    _CPU_SYMNCO,
+    stages=(
+        Stage(20, 64, 16, 2_000, 5e-4),
+        Stage(50, 32, 16, 12_000, 5e-4, 3e-4),
+        Stage(100, 16, 24, 12_000, 3e-4, 1e-5),
+    ),
+    policy={"starts": "free"},
+    start_from="pomo-cvrp",
+)
+
+_CPU = {
+    ("pomo", "tsp"): _CPU_BASE,
+    ("pomo", "cvrp"): replace(_CPU_BASE, problem="cvrp"),
+    ("symnco", "tsp"): replace(_CPU_SYMNCO, start_from="pomo-tsp"),
+    ("symnco", "cvrp"): replace(_CPU_SYMNCO, problem="cvrp", start_from="pomo-cvrp"),
+    ("symnco", "pctsp"): replace(_CPU_FREE, problem="pctsp"),
+    ("symnco", "op"): replace(_CPU_FREE, problem="op"),
+}
 
 RECIPES: dict[str, dict[tuple[str, str], TrainingSettings]] = {"paper": _PAPER, "cpu": _CPU}

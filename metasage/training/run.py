@@ -12,7 +12,8 @@ import torch
 from metasage.errors import InputError
 from metasage.io import write_atomically
 from metasage.policies.config import PolicyConfig
-from metasage.policies.model import Model, load_model
+from metasage.policies.library import find_model
+from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
 from metasage.training.settings import TrainingSettings
 
@@ -47,7 +48,7 @@ class Run:
         torch.manual_seed(settings.seed)
         self.policy = AttentionPolicy(policy_config(settings)).to(device)
         if settings.start_from:
-            _copy_fitting(load_model(settings.start_from), self.policy)
+            _copy_fitting(find_model(settings.start_from), self.policy)
         self.average = {name: t.clone() for name, t in self.policy.state_dict().items()}
         self.optimizer = torch.optim.Adam(
             self.policy.parameters(), lr=1e-4, weight_decay=settings.weight_decay, fused=True

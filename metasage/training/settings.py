@@ -86,7 +86,8 @@ class TrainingSettings:
     policy
         Options of the policy that differ from the method's own.
     start_from
-        Model file whose tensors the run starts from, where they fit.
+        Network, by name or file, whose tensors the run starts from where they
+        fit.
     seed
         Seed of everything random.
     validation_size, validation_count

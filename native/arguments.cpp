@@ -173,6 +173,20 @@ Decoder read_decoder(Arguments &arguments) {
     decoder.bias_strength = arguments.number<float>("bias_strength");
     if (decoder.bias == Bias::inside && !(decoder.bias_strength >= 0.0f))
         refuse("bias_strength may not be negative inside tanh.");
+    const nb::object sources = arguments.optional("edge_sources");
+    if (!sources.is_none()) {
+        decoder.edges = Arguments::shape_of(sources, "edge_sources").back();
+        const Shape edges{b, decoder.edges};
+        decoder.edge_sources = Arguments::array_of<const int32_t>(sources, "edge_sources", edges);
+        decoder.edge_targets = arguments.array<int32_t>("edge_targets", edges);
+        decoder.edge_bonuses = arguments.array<float>("edge_bonuses", edges);
+        for (int64_t i = 0; i < b * decoder.edges; ++i) {
+            const int32_t from = decoder.edge_sources[i], to = decoder.edge_targets[i];
+            if (from < 0 || from >= n || to < 0 || to >= n ||
+                (i % decoder.edges > 0 && from < decoder.edge_sources[i - 1]))
+                refuse("the edges with bonuses have to join nodes and to be sorted by source.");
+        }
+    }
     decoder.threads = arguments.number<int>("threads");
     if (decoder.threads < 1) refuse("threads has to be at least 1.");
     return decoder;
@@ -212,6 +226,8 @@ Rollouts read_rollouts(Arguments &arguments, const Decoder &decoder) {
         unforced = unforced || (task.num_forced > 0 && task.forced_first_scored);
     }
     if (task.total() < 1) refuse("there are no rollouts.");
+    if (decoder.edges > 0 && task.num_forced > 0)
+        refuse("edges have bonuses in rollouts that are chosen, not in given ones.");
     if (tsp && unforced && decoder.query_start == nullptr)
         refuse("query_start is needed for tours that are free to start anywhere.");
 

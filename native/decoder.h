@@ -39,6 +39,7 @@ public:
         nodes_ = &nodes;
         instance_ = instance;
         const Adapter &all = decoder_.adapter;
+        if (decoder_.edges > 0) find_edges();
         if (all.given())
             adapter = {all.w1 + instance * D * D, all.b1 + instance * D, all.w2 + instance * D * D,
                        all.b2 + instance * D, all.place};
@@ -59,6 +60,7 @@ public:
         float *query = query_rows[lane];
         const bool somewhere = state.current >= 0;
         here_[lane] = somewhere;
+        node_[lane] = state.current;
         here_x_[lane] = somewhere ? decoder_.coords[2 * (first + state.current)] : 0.0f;
         here_y_[lane] = somewhere ? decoder_.coords[2 * (first + state.current) + 1] : 0.0f;
         if (!somewhere) {
@@ -229,6 +231,7 @@ private:
             case Bias::outside: clip<Bias::outside>(); break;
             case Bias::inside: clip<Bias::inside>(); break;
         }
+        if (decoder_.edges > 0) add_bonuses();
         for (int v = 0; v < VECTORS; ++v) {
             const Vector top = load(top_ + v * LANES);
             Vector total{};
@@ -273,11 +276,37 @@ private:
         }
     }
 
+    // Where the edges of each node begin in the sorted list.
+    void find_edges() {
+        const int32_t *sources = decoder_.edge_sources + instance_ * decoder_.edges;
+        first_edge_.resize(decoder_.nodes + 1);
+        int64_t edge = 0;
+        for (int64_t node = 0; node <= decoder_.nodes; ++node) {
+            while (edge < decoder_.edges && sources[edge] < node) ++edge;
+            first_edge_[node] = int32_t(edge);
+        }
+    }
+
+    void add_bonuses() {
+        const int64_t at = instance_ * decoder_.edges;
+        for (int lane = 0; lane < TILE; ++lane) {
+            if (node_[lane] < 0) continue;
+            for (int e = first_edge_[node_[lane]]; e < first_edge_[node_[lane] + 1]; ++e) {
+                const int32_t target = decoder_.edge_targets[at + e];
+                if (!(allowed[target] >> lane & 1)) continue;
+                float &logit = logits_[slot_of(target) * TILE + lane];
+                logit += decoder_.edge_bonuses[at + e] * LOG2E;
+                if (logit > top_[lane]) top_[lane] = logit;
+            }
+        }
+    }
+
     const Decoder &decoder_;
     bool keep_weights_;
     const Nodes<D> *nodes_ = nullptr;
     int64_t instance_ = 0;
-    Buffer<int32_t> group_ids_, place_;
+    Buffer<int32_t> group_ids_, place_, first_edge_;
+    int32_t node_[TILE] = {};
     int num_groups_ = 0;
     int32_t all_dims_[D / GROUP];
     Buffer<float> weights_, logits_, chances_, slopes_;

@@ -42,6 +42,10 @@ struct Decoder {
     // Whole numbers below 2^24, or fractions of a capacity of 1.
     const float *demand, *capacity;
     const double *prize, *penalty, *lengths, *max_length, *scale;
+    // Bonuses on the logits of edges, sorted by source; none if `edges` is 0.
+    int64_t edges;
+    const int32_t *edge_sources, *edge_targets;
+    const float *edge_bonuses;
     Bias bias;
     float bias_strength, clip, temperature;
     int threads;

@@ -7,6 +7,7 @@ from functools import partial
 
 from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.eas import Eas
+from metasage.adaptation.eas_tab import EasTab
 from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.method import Method
 from metasage.adaptation.sage import Sage
@@ -19,6 +20,7 @@ METHODS: dict[str, Callable[..., Method]] = {
     "as": ActiveSearch,
     "eas-lay": partial(Eas, variant="lay"),
     "eas-emb": partial(Eas, variant="emb"),
+    "eas-tab": EasTab,
     "sgbs": Sgbs,
     "sgbs-eas": partial(Sgbs, eas=True),
     "sage": Sage,

@@ -118,6 +118,24 @@ class LocalityBias:
 
 
 @dataclass(frozen=True, eq=False)
+class EdgeBonus:
+    """Numbers added to the logits of certain edges, after the temperature.
+
+    Parameters
+    ----------
+    sources, targets
+        Nodes that the edges lead from and to, shape (instances, edges), sorted
+        by source.
+    values
+        Bonus of each edge.
+    """
+
+    sources: Tensor
+    targets: Tensor
+    values: Tensor
+
+
+@dataclass(frozen=True, eq=False)
 class Decoding:
     """How the logits of a step become a choice.
 
@@ -131,12 +149,16 @@ class Decoding:
         Locality bias, if any.
     adapter
         Residual layer on the query, if any.
+    bonus
+        Bonus on certain edges, if any; for chosen rollouts alone, and without
+        gradients.
     """
 
     greedy: bool = False
     temperature: float = 1.0
     bias: LocalityBias | None = None
     adapter: Adapter | None = None
+    bonus: EdgeBonus | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from metasage.rollout.interface import (
     DeadlineReached,
     DecoderInputs,
     Decoding,
+    EdgeBonus,
     Engine,
     Request,
     Rollouts,
@@ -135,17 +136,31 @@ def _decoder_arguments(batch: Batch, inputs: DecoderInputs, decoding: Decoding) 
         name: None if (tensor := getattr(inputs, name)) is None else _float32(tensor)
         for name in _DIFFERENTIABLE
     }
-    return arrays | {
-        "problem": batch.problem.name,
-        "heads": inputs.heads,
-        "clip": inputs.clip,
-        "adapter": None if adapter is None else _adapter_arrays(adapter),
-        "adapter_place": "after" if adapter is None else adapter.place,
-        "coords": _float32(batch.coords),
-        "fields": {name: field.contiguous().numpy() for name, field in batch.fields.items()},
-        "bias_kind": 0 if bias is None else _BIAS_KINDS[bias.kind],
-        "bias_strength": 0.0 if bias is None else bias.strength,
-        "temperature": decoding.temperature,
+    return (
+        arrays
+        | {
+            "problem": batch.problem.name,
+            "heads": inputs.heads,
+            "clip": inputs.clip,
+            "adapter": None if adapter is None else _adapter_arrays(adapter),
+            "adapter_place": "after" if adapter is None else adapter.place,
+            "coords": _float32(batch.coords),
+            "fields": {name: field.contiguous().numpy() for name, field in batch.fields.items()},
+            "bias_kind": 0 if bias is None else _BIAS_KINDS[bias.kind],
+            "bias_strength": 0.0 if bias is None else bias.strength,
+            "temperature": decoding.temperature,
+        }
+        | _bonus_arrays(decoding.bonus)
+    )
+
+
+def _bonus_arrays(bonus: EdgeBonus | None) -> dict[str, Any]:
+    if bonus is None:
+        return {}
+    return {
+        "edge_sources": _int32(bonus.sources),
+        "edge_targets": _int32(bonus.targets),
+        "edge_bonuses": _float32(bonus.values),
     }
 
 

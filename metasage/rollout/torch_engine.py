@@ -13,6 +13,7 @@ from metasage.rollout.interface import (
     DeadlineReached,
     DecoderInputs,
     Decoding,
+    EdgeBonus,
     Engine,
     Request,
     Rollouts,
@@ -123,7 +124,18 @@ class StepDecoder:
             query = adapter(query)
         scores = query @ inputs.pointers.transpose(-1, -2) / math.sqrt(inputs.width)
         logits = self._clipped(scores).masked_fill(forbidden, -math.inf)
-        return (logits / decoding.temperature).log_softmax(-1)
+        logits = logits / decoding.temperature
+        if decoding.bonus is not None and bool((self.rules.current >= 0).all()):
+            logits = logits + self._bonus(decoding.bonus)
+        return logits.log_softmax(-1)
+
+    def _bonus(self, bonus: EdgeBonus) -> Tensor:
+        """Bonuses of the edges that leave the current nodes."""
+        nodes = self.batch.num_nodes
+        table = bonus.values.new_zeros(self.shape[0], nodes, nodes)
+        rows = torch.arange(self.shape[0], device=table.device).unsqueeze(1)
+        table[rows, bonus.sources, bonus.targets] = bonus.values
+        return _rows(table, self.rules.current)
 
     def step(self, nodes: Tensor) -> None:
         """Go to one node in each rollout."""

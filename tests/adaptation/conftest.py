@@ -24,3 +24,8 @@ def model(request) -> Model:
 @pytest.fixture
 def tsp_model() -> Model:
     return make_model("tsp")
+
+
+@pytest.fixture
+def cvrp_model() -> Model:
+    return make_model("cvrp")

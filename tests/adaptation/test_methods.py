@@ -7,6 +7,7 @@ import torch
 
 from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.eas import Eas
+from metasage.adaptation.eas_tab import EasTab
 from metasage.adaptation.methods import METHODS
 from metasage.adaptation.objective import Objective
 from metasage.adaptation.optimiser import Adam
@@ -22,12 +23,13 @@ from metasage.problems.sets import generate
 from metasage.rollout import get_engine
 from metasage.rollout.interface import Adapter, Decoding
 
-LEARNERS = ["as", "eas-lay", "eas-emb", "sage"]
+LEARNERS = ["as", "eas-lay", "eas-emb", "eas-tab", "sage"]
 VARIANTS = [
     ActiveSearch(iterations=3),
     Eas(iterations=3),
     Eas(iterations=3, place="after"),
     Eas(iterations=3, variant="emb"),
+    EasTab(iterations=3),
     *(Sage(iterations=3, preset=preset) for preset in PRESETS),
     Sage(iterations=3, adapter="embedding"),
     Sage(iterations=3, adapter="embedding", preset="paper"),
@@ -193,9 +195,13 @@ def test_a_run_stopped_early_is_the_start_of_the_planned_one(tsp_model, name):
 def test_adaptation_beats_sampling_at_equal_budget(tsp_model, name):
     """An untrained network learns a lot about one instance; sampling learns nothing."""
     instance = generate("tsp", 30, 1, seed=3)[0]
-    # The published step sizes are for trained networks.
-    rates = {"as": 1e-3, "eas-emb": 0.1}
-    options = {"learning_rate": rates[name]} if name in rates else {}
+    # The published settings are for trained networks.
+    stronger = {
+        "as": {"learning_rate": 1e-3},
+        "eas-emb": {"learning_rate": 0.1},
+        "eas-tab": {"strength": 150.0},
+    }
+    options = stronger.get(name, {})
     sampled = solve(instance, Sampling(iterations=40), model=tsp_model).objective
     adapted = solve(instance, METHODS[name](iterations=40, **options), model=tsp_model).objective
     assert adapted < 0.95 * sampled
@@ -223,3 +229,24 @@ def test_every_problem_and_method_respects_the_constraints(model, name, size):
 def test_unknown_settings_are_refused(wrong):
     with pytest.raises(InputError):
         Sage(**wrong)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+def test_the_table_favours_the_incumbents_edges_as_published(problem, request):
+    from metasage.rollout.torch_engine import StepDecoder
+
+    model = request.getfixturevalue("tsp_model")
+    if problem == "cvrp":
+        model = request.getfixturevalue("cvrp_model")
+    task = make_task(model, size=6)
+    strategy = EasTab(exponent=0.5, strength=9.0).start(task)
+    incumbent = run(strategy, task, 1)
+    actions = task.instance.problem.to_actions(incumbent.solution)
+    decoder = StepDecoder(task.batch, task.inputs, Decoding(), 1)
+    decoder.step(torch.tensor([actions[:1]]))
+    chance = decoder.log_probabilities()[0, 0, actions[1]].exp()
+    edges = list(
+        zip(strategy.bonus.sources[0].tolist(), strategy.bonus.targets[0].tolist(), strict=True)
+    )
+    found = strategy.bonus.values[0, edges.index((actions[0], actions[1]))].exp()
+    assert float(found) == pytest.approx(max(1.0, 9.0 / float(chance) ** 0.5), rel=1e-5)

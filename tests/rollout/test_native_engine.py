@@ -8,7 +8,7 @@ from metasage.policies.config import PolicyConfig
 from metasage.policies.policy import AttentionPolicy
 from metasage.problems.sets import generate
 from metasage.rollout import get_engine
-from metasage.rollout.interface import Adapter, Decoding, EtaSums, LocalityBias, Request
+from metasage.rollout.interface import Adapter, Decoding, EdgeBonus, EtaSums, LocalityBias, Request
 from metasage.rollout.random import instance_seeds
 from metasage.rollout.torch_engine import TorchEngine
 
@@ -37,6 +37,11 @@ def random_adapter(width, place="after"):
     return Adapter.from_flat(flat, place)
 
 
+def ring_bonus():
+    sources = torch.arange(SIZE).expand(COUNT, -1)
+    return EdgeBonus(sources, (sources + 1) % SIZE, torch.linspace(0, 5, SIZE).expand(COUNT, -1))
+
+
 DECODINGS = {
     "greedy": lambda width: Decoding(greedy=True),
     "plain": lambda width: Decoding(),
@@ -44,6 +49,7 @@ DECODINGS = {
     "outside": lambda width: Decoding(bias=LocalityBias("outside", 2.0)),
     "inside": lambda width: Decoding(bias=LocalityBias("inside", 0.7)),
     "after": lambda width: Decoding(adapter=random_adapter(width)),
+    "bonus": lambda width: Decoding(temperature=2.0, bonus=ring_bonus()),
     "before": lambda width: Decoding(adapter=random_adapter(width, "before")),
 }
 

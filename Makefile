@@ -15,6 +15,8 @@ demo: $(BUILT)
 	$(BIN)/metasage info examples/square.vrp
 	$(BIN)/metasage check examples/square.vrp examples/square.sol
 
+# Threads that wait without spinning share busy machines well.
+test: export OMP_WAIT_POLICY = PASSIVE
 test: lint types
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered -q
 

@@ -6,6 +6,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from metasage.adaptation.active_search import ActiveSearch
+    from metasage.adaptation.callbacks import Callbacks
+    from metasage.adaptation.eas import Eas
+    from metasage.adaptation.eas_tab import EasTab
+    from metasage.adaptation.evaluate import evaluate
+    from metasage.adaptation.greedy import Greedy
+    from metasage.adaptation.result import Result
+    from metasage.adaptation.sage import Sage
+    from metasage.adaptation.sampling import Sampling
+    from metasage.adaptation.sgbs import Sgbs
+    from metasage.adaptation.solve import solve
+    from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
     from metasage.errors import InfeasibleError, InputError, MetasageError
     from metasage.io import read, read_instance, read_set, read_solution
     from metasage.problems import Check, Instance, Solution, check
@@ -16,6 +28,24 @@ __version__ = "0.1.0"
 # Names are imported when they are first used, so that the command line answers
 # at once and files can be read and checked without torch.
 _HOMES = {
+    "metasage.adaptation.active_search": ("ActiveSearch",),
+    "metasage.adaptation.callbacks": ("Callbacks",),
+    "metasage.adaptation.eas": ("Eas",),
+    "metasage.adaptation.eas_tab": ("EasTab",),
+    "metasage.adaptation.evaluate": ("evaluate",),
+    "metasage.adaptation.greedy": ("Greedy",),
+    "metasage.adaptation.result": ("Result",),
+    "metasage.adaptation.sage": ("Sage",),
+    "metasage.adaptation.sampling": ("Sampling",),
+    "metasage.adaptation.sgbs": ("Sgbs",),
+    "metasage.adaptation.solve": ("solve",),
+    "metasage.adaptation.stop": (
+        "FirstOf",
+        "MaxIterations",
+        "MaxRuntime",
+        "NoImprovement",
+        "Target",
+    ),
     "metasage.errors": ("InfeasibleError", "InputError", "MetasageError"),
     "metasage.io": ("read", "read_instance", "read_set", "read_solution"),
     "metasage.problems": ("Check", "Instance", "Solution", "check"),
@@ -24,19 +54,35 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "ActiveSearch",
+    "Callbacks",
     "Check",
+    "Eas",
+    "EasTab",
+    "FirstOf",
+    "Greedy",
     "InfeasibleError",
     "InputError",
     "Instance",
     "InstanceSet",
+    "MaxIterations",
+    "MaxRuntime",
     "MetasageError",
+    "NoImprovement",
+    "Result",
+    "Sage",
+    "Sampling",
+    "Sgbs",
     "Solution",
+    "Target",
     "check",
+    "evaluate",
     "generate",
     "read",
     "read_instance",
     "read_set",
     "read_solution",
+    "solve",
 ]
 
 

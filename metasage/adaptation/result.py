@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from metasage import __version__
@@ -53,6 +54,13 @@ class Result:
     def feasible(self) -> bool:
         """Whether the checker found no violation."""
         return self.check.feasible
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the solution into a .png, .svg or .pdf file."""
+        from metasage.plotting import plot_solution, save_figure
+
+        title = f"{self.instance.name}: {_whole(self.objective):g}"
+        save_figure(plot_solution(self.instance, self.best, title), path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the plain data of ``metasage solve --json``."""

@@ -34,6 +34,10 @@ def solve(
         str | None,
         typer.Option("-o", "--output", metavar="FILE", help="Solution: .sol, .tour or .json."),
     ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option("--plot", metavar="FILE", help="Picture of the solution: .png, .svg or .pdf."),
+    ] = None,
     json: Json = None,
     problem: ProblemOption = None,
     rounding: Round = None,
@@ -42,12 +46,15 @@ def solve(
     """Solve an instance, and let the independent checker measure the result."""
     from metasage.cli.output import number, write_json
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
+    from metasage.plotting import require_picture_suffix
     from metasage.started import STARTED
 
     instance = read_instance(file, problem, rounding)
     if output is not None:
         require_solution_suffix(output, instance)
-    options.require_targets(output, json)
+    if plot is not None:
+        require_picture_suffix(plot)
+    options.require_targets(output, plot, json)
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
     from metasage.adaptation.solve import solve as solve_instance
     from metasage.cli.progress import make_progress
@@ -69,6 +76,8 @@ def solve(
     )
     if output is not None:
         write_solution(output, instance, result.best, result.objective)
+    if plot is not None:
+        result.plot(plot)
     if json is not None:
         write_json(result.to_dict(), json)
     if not quiet and json != "-":

@@ -1,0 +1,79 @@
+"""Pictures of solutions and of how they were found."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metasage.errors import InputError
+from metasage.io import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from metasage.adaptation.result import Result
+    from metasage.problems import Instance, Solution
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def require_picture_suffix(path: str | Path) -> None:
+    """Complain about a file whose suffix is not that of a picture."""
+    if Path(path).suffix.lower() not in FORMATS:
+        raise InputError(f"a picture is written as {', '.join(FORMATS)}.", path)
+
+
+def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Figure:
+    """Draw the routes of a solution.
+
+    Raises
+    ------
+    InputError
+        If the instance has no coordinates.
+    """
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    if instance.coords is None:
+        raise InputError(f"{instance.name or 'the instance'} has no coordinates to draw.")
+    figure = Figure(figsize=(7, 7), layout="constrained")
+    axes = figure.subplots()
+    colours = colormaps["turbo"]
+    has_depot = instance.problem.has_depot
+    places = instance.coords
+    axes.scatter(places[:, 0], places[:, 1], s=6, color="0.6", zorder=2)
+    for number, route in enumerate(solution.routes):
+        nodes = [0, *route, 0] if has_depot else [*route, *route[:1]]
+        colour = colours((number + 0.5) / max(1, len(solution.routes)))
+        axes.plot(places[nodes, 0], places[nodes, 1], linewidth=1.0, color=colour, zorder=1)
+        axes.scatter(places[list(route), 0], places[list(route), 1], s=8, color=[colour], zorder=3)
+    if has_depot:
+        axes.scatter(*places[0], s=70, marker="s", color="black", zorder=4)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    axes.set_title(title)
+    return figure
+
+
+def plot_curve(result: Result) -> Figure:
+    """Draw the best objective against time."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    seconds = [row[0] for row in result.curve] + [result.seconds]
+    values = [row[2] for row in result.curve] + [result.objective]
+    axes.step(seconds, values, where="post")
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("best objective")
+    axes.set_title(result.instance.name)
+    return figure
+
+
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Write a picture, whole or not at all."""
+    require_picture_suffix(path)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=Path(path).suffix.lower().lstrip("."), dpi=150)
+    write_atomically(path, buffer.getvalue())

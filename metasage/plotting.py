@@ -49,7 +49,7 @@ def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Fi
         axes.plot(places[nodes, 0], places[nodes, 1], linewidth=1.0, color=colour, zorder=1)
         axes.scatter(places[list(route), 0], places[list(route), 1], s=8, color=[colour], zorder=3)
     if has_depot:
-        axes.scatter(*places[0], s=70, marker="s", color="black", zorder=4)
+        axes.scatter(places[:1, 0], places[:1, 1], s=70, marker="s", color="black", zorder=4)
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.set_title(title)

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from metasage.adaptation.method import Strategy
 from metasage.adaptation.objective import Objective
+from metasage.adaptation.optimiser import Adam
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task, one_thread
 from metasage.rollout.interface import DecoderInputs, Decoding, Request, Rollouts
@@ -32,9 +33,10 @@ class GradientAdaptation(Strategy):
     def __init__(self, task: Task, objective: Objective) -> None:
         self.task, self.objective = task, objective
         self.parameters = [tensor.requires_grad_() for tensor in self.make_parameters()]
-        self.optimiser = torch.optim.Adam(
-            self.parameters, lr=objective.learning_rate, weight_decay=objective.weight_decay
-        )
+        self.optimisers = [
+            Adam(tensor, objective.learning_rate, objective.weight_decay)
+            for tensor in self.parameters
+        ]
         self.target: Tensor | None = None
 
     @abstractmethod
@@ -58,12 +60,13 @@ class GradientAdaptation(Strategy):
 
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:  # noqa: D102
         weights = self.objective.weights(rollouts.cost.float(), self.task.rollouts)
-        self.optimiser.zero_grad()
         loss = self.task.engine.weighted_log_likelihood(
             self.task.batch, self.task.inputs, self.used, rollouts, weights
         )
         with one_thread():
-            loss.backward()  # type: ignore[no-untyped-call]
-        self.optimiser.step()
+            gradients = torch.autograd.grad(loss, self.parameters, allow_unused=True)
+        for optimiser, gradient in zip(self.optimisers, gradients, strict=True):
+            if gradient is not None:
+                optimiser.descend(gradient)
         if self.objective.replay and self.objective.imitation:
             self.target = self.task.replayed(incumbent)

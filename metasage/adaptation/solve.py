@@ -18,8 +18,9 @@ from metasage.policies.model import Model
 from metasage.problems import Instance, Solution, check
 from metasage.rollout import get_engine
 
-# Kept back from a time limit, to check and to write the solution.
-_RESERVE = 0.05
+# Kept back from a time limit, to check and to write the solution and to leave:
+# a share of it, up to so many seconds.
+_RESERVED_SHARE, _MOST_RESERVED = 0.1, 0.3
 
 
 def solve(
@@ -101,7 +102,7 @@ def solve(
         copies=method.augment,
         seed=seed,
         max_memory=max_memory,
-        deadline=None if limit is None else limit.deadline - _RESERVE,
+        deadline=None if limit is None else limit.deadline - _reserve(limit.seconds),
         device=device,
     )
     search = Search(task, method.start(task), incumbent, stop, horizon, limit, callbacks, started)
@@ -123,6 +124,10 @@ def solve(
     )
     callbacks.on_end(result)
     return result
+
+
+def _reserve(seconds: float) -> float:
+    return min(_MOST_RESERVED, _RESERVED_SHARE * seconds)
 
 
 def _incumbent(instance: Instance, initial: Solution | None) -> Incumbent:

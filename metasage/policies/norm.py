@@ -47,7 +47,7 @@ class _NativeInstanceNorm(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        from metasage import _native
+        import metasage._native as _native
 
         given = {"x": h.contiguous(), "weight": weight, "bias": bias}
         arrays = {name: tensor.detach().numpy() for name, tensor in given.items()}
@@ -57,7 +57,7 @@ class _NativeInstanceNorm(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:
-        from metasage import _native
+        import metasage._native as _native
 
         found = _native.norm_backward(
             **ctx.arrays,

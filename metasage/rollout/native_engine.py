@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from metasage import _native
+import metasage._native as _native
 from metasage.problems.batch import Batch
 from metasage.rollout.interface import (
     Adapter,

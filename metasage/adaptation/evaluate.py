@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -15,7 +14,7 @@ from metasage.adaptation.result import Result
 from metasage.adaptation.solve import solve
 from metasage.adaptation.stop import MaxRuntime
 from metasage.policies.library import default_model, find_model
-from metasage.problems import Instance
+from metasage.problems import Instance, get_problem
 from metasage.problems.sets import InstanceSet
 
 Listener = Callable[[int, float, float], None]
@@ -52,7 +51,8 @@ class Evaluation:
     def gap(self, references: list[float]) -> float:
         """Relative distance of the mean to the references' mean; positive is worse."""
         best = sum(references[: len(self.objectives)]) / max(1, len(self.objectives))
-        return (best - self.mean if self.problem == "op" else self.mean - best) / best
+        sign = 1 if get_problem(self.problem).sense == "min" else -1
+        return sign * (self.mean - best) / best
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain data of ``metasage evaluate --json``."""
@@ -108,15 +108,18 @@ def evaluate(
     ]
     objectives, seconds, settings, interrupted = [], [], {}, False
     with _solver(jobs) as results:
-        for index, result in enumerate(results(work)):
-            objectives.append(result.objective)
-            seconds.append(result.seconds)
-            settings = result.settings
-            if listener is not None:
-                listener(index, result.objective, result.seconds)
-            if result.interrupted:
-                interrupted = True
-                break
+        try:
+            for index, result in enumerate(results(work)):
+                if result.interrupted:
+                    interrupted = True
+                    break
+                objectives.append(result.objective)
+                seconds.append(result.seconds)
+                settings = result.settings
+                if listener is not None:
+                    listener(index, result.objective, result.seconds)
+        except KeyboardInterrupt:
+            interrupted = True
     return Evaluation(
         instances.problem.name, instances.size, objectives, seconds, settings, interrupted
     )
@@ -140,6 +143,7 @@ def _solver(jobs: int) -> Iterator[Callable[[list[_Work]], Iterator[Result]]]:
     if jobs == 1:
         yield lambda work: map(_solve_one, work)
         return
-    # Forked processes would share torch's and OpenMP's thread pools, and hang.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield lambda work: pool.map(_solve_one, work)
+    # Forked processes would share torch's and OpenMP's thread pools, and hang. A
+    # pool ends its processes when it is left, whatever they are at.
+    with get_context("spawn").Pool(jobs) as pool:
+        yield lambda work: pool.imap(_solve_one, work)

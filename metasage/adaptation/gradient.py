@@ -6,6 +6,7 @@ torch carries on to the parameters.
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 
 import torch
@@ -16,7 +17,7 @@ from metasage.adaptation.objective import Objective
 from metasage.adaptation.optimiser import Adam
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task, one_thread
-from metasage.rollout.interface import DecoderInputs, Decoding, Request, Rollouts
+from metasage.rollout.interface import DeadlineReached, DecoderInputs, Decoding, Request, Rollouts
 
 
 class GradientAdaptation(Strategy):
@@ -38,6 +39,7 @@ class GradientAdaptation(Strategy):
             for tensor in self.parameters
         ]
         self.target: Tensor | None = None
+        self.learning_time = 0.0
 
     @abstractmethod
     def make_parameters(self) -> list[Tensor]:
@@ -52,13 +54,20 @@ class GradientAdaptation(Strategy):
         return Decoding()
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:  # noqa: D102
+        begin = time.monotonic()
         self.used = self.decoding(iteration, progress)
         with one_thread():
             self.task.inputs = self.inputs()
         request = Request(0, torch.zeros(0), forced=self.target)
-        return self.task.rollout(self.used, iteration, request)
+        rollouts = self.task.rollout(self.used, iteration, request)
+        # The way back takes about three times as long, and does not look at the clock.
+        self.learning_time = max(self.learning_time, 3 * (time.monotonic() - begin))
+        return rollouts
 
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:  # noqa: D102
+        begin = time.monotonic()
+        if self.task.deadline is not None and begin + self.learning_time > self.task.deadline:
+            raise DeadlineReached
         weights = self.objective.weights(rollouts.cost.float(), self.task.rollouts)
         loss = self.task.engine.weighted_log_likelihood(
             self.task.batch, self.task.inputs, self.used, rollouts, weights
@@ -68,5 +77,6 @@ class GradientAdaptation(Strategy):
         for optimiser, gradient in zip(self.optimisers, gradients, strict=True):
             if gradient is not None:
                 optimiser.descend(gradient)
+        self.learning_time = time.monotonic() - begin
         if self.objective.replay and self.objective.imitation:
             self.target = self.task.replayed(incumbent)

@@ -14,6 +14,7 @@ class Greedy(Method):
     """Greedy rollouts from many starts, without any adaptation."""
 
     name = "greedy"
+    repeats = False
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
         return _GreedyStrategy(task)

@@ -30,13 +30,16 @@ class Method(ABC):
 
     name: ClassVar[str]
 
+    repeats: ClassVar[bool] = True
+    """Whether another iteration may find something new."""
+
     iterations: int | None = None
     rollouts: int | None = None
     augment: int = 1
 
     def __post_init__(self) -> None:
-        if self.iterations is not None and self.iterations < 0:
-            raise InputError(f"iterations is {self.iterations} and must not be negative.")
+        if self.iterations is not None and self.iterations < 1:
+            raise InputError(f"iterations is {self.iterations} and must be at least 1.")
         if self.rollouts is not None and self.rollouts < 1:
             raise InputError(f"rollouts is {self.rollouts} and must be at least 1.")
         if self.augment not in (1, 2, 4, 8):

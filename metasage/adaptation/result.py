@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from metasage import __version__
+from metasage.numbers import plain
 from metasage.problems import Check, Instance, Solution, check
 
 
@@ -59,7 +60,7 @@ class Result:
         """Draw the solution into a .png, .svg or .pdf file."""
         from metasage.plotting import plot_solution, save_figure
 
-        title = f"{self.instance.name}: {_whole(self.objective):g}"
+        title = f"{self.instance.name}: {plain(self.objective):g}"
         save_figure(plot_solution(self.instance, self.best, title), path)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,13 +71,13 @@ class Result:
             "problem": instance.problem.name,
             "n": instance.size,
             "sense": instance.problem.sense,
-            "objective": _whole(self.objective),
+            "objective": plain(self.objective),
             "feasible": self.feasible,
             "routes": self.best.labelled(instance),
             **self.settings,
             "iterations": self.iterations,
             "seconds": self.seconds,
-            "curve": [[seconds, k, _whole(value)] for seconds, k, value in self.curve],
+            "curve": [[seconds, k, plain(value)] for seconds, k, value in self.curve],
             "version": self.version,
         }
 
@@ -108,7 +109,3 @@ class Incumbent:
         """Let the independent checker measure the solution."""
         assert self.solution is not None
         return check(self.instance, self.solution)
-
-
-def _whole(value: float) -> float | int:
-    return int(value) if float(value).is_integer() else value

@@ -12,7 +12,6 @@ from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.method import Strategy
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.stop import MaxRuntime, StoppingCriterion
-from metasage.adaptation.task import Task
 from metasage.rollout.interface import DeadlineReached, Rollouts
 
 
@@ -21,14 +20,10 @@ class Interrupted(Exception):  # noqa: N818 - not an error, but a signal
 
 
 class Search:
-    """One run of a strategy on a task.
+    """One search, and what came out of it.
 
     Parameters
     ----------
-    task
-        What is solved.
-    strategy
-        What solves it.
     incumbent
         Best solution so far; the search never makes it worse.
     stop
@@ -45,8 +40,6 @@ class Search:
 
     def __init__(
         self,
-        task: Task,
-        strategy: Strategy,
         incumbent: Incumbent,
         stop: StoppingCriterion,
         horizon: int | None,
@@ -54,20 +47,20 @@ class Search:
         callbacks: Callbacks,
         started: float,
     ) -> None:
-        self.task, self.strategy, self.incumbent, self.stop = task, strategy, incumbent, stop
-        self.horizon, self.limit, self.callbacks, self.started = horizon, limit, callbacks, started
+        self.incumbent, self.stop, self.callbacks = incumbent, stop, callbacks
+        self.horizon, self.limit, self.started = horizon, limit, started
         self.iteration = 0
         self.curve: list[tuple[float, int, float]] = []
         self.interrupted = False
 
-    def run(self) -> None:
-        """Adapt and sample until it is time to stop."""
+    def run(self, strategy: Strategy) -> None:
+        """Let a strategy sample and learn until it is time to stop."""
         try:
             with _interruptible():
                 while not self.stop(self.iteration, self.incumbent.objective):
-                    rollouts = self.strategy.rollout(self.iteration, self.progress())
+                    rollouts = strategy.rollout(self.iteration, self.progress())
                     self.collect(rollouts)
-                    self.strategy.learn(rollouts, self.incumbent)
+                    strategy.learn(rollouts, self.incumbent)
                     self.iteration += 1
                     self.callbacks.on_iteration(
                         self.iteration, self.incumbent.objective, self.seconds()
@@ -91,7 +84,8 @@ class Search:
 
     def collect(self, rollouts: Rollouts) -> None:
         """Offer the best rollout to the incumbent, by the original objective."""
-        problem, instance = self.task.instance.problem, self.task.instance
+        instance = self.incumbent.instance
+        problem = instance.problem
         actions = rollouts.actions.flatten(0, 1).cpu().numpy()
         objectives = problem.objectives(instance, actions)
         best = int(objectives.argmin() if problem.sense == "min" else objectives.argmax())

@@ -50,6 +50,11 @@ class Sgbs(Method):
         """Name of the method."""
         return "sgbs-eas" if self.eas else "sgbs"
 
+    @property
+    def repeats(self) -> bool:  # type: ignore[override]
+        """Whether another pass may find something new."""
+        return self.eas
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.beam is not None and self.beam < 1:

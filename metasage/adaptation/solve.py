@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
 from metasage.adaptation.callbacks import Callbacks
@@ -17,6 +18,7 @@ from metasage.policies.library import default_model, find_model
 from metasage.policies.model import Model
 from metasage.problems import Instance, Solution, check
 from metasage.rollout import get_engine
+from metasage.rollout.interface import DeadlineReached
 
 # Kept back from a time limit, to check and to write the solution and to leave:
 # a share of it, up to so many seconds.
@@ -85,7 +87,7 @@ def solve(
     incumbent = _incumbent(instance, initial_solution)
     limit = deadline_of(stop)
     horizon = method.iterations
-    if horizon is None and stop is None:
+    if horizon is None and (stop is None or not method.repeats):
         horizon = method.default_iterations(instance.problem.name)
     if horizon is not None:
         planned = MaxIterations(horizon)
@@ -94,23 +96,27 @@ def solve(
     callbacks.on_start(instance)
     require_device(device)
     roller = get_engine(engine, model.config, device, threads)
-    task = Task.of(
-        instance,
-        model.policy,
-        roller,
-        rollouts=method.rollouts,
-        copies=method.augment,
-        seed=seed,
-        max_memory=max_memory,
-        deadline=None if limit is None else limit.deadline - _reserve(limit.seconds),
-        device=device,
-    )
-    search = Search(task, method.start(task), incumbent, stop, horizon, limit, callbacks, started)
-    search.run()
+    search = Search(incumbent, stop, horizon, limit, callbacks, started)
+    with suppress(DeadlineReached):
+        task = Task.of(
+            instance,
+            model.policy,
+            roller,
+            rollouts=method.rollouts,
+            copies=method.augment,
+            seed=seed,
+            max_memory=max_memory,
+            deadline=None if limit is None else limit.deadline - _reserve(limit.seconds),
+            device=device,
+        )
+        search.run(method.start(task))
     if incumbent.solution is None:
         # The time was too short for a single rollout.
         solution = nearest_neighbour(instance)
-        incumbent.offer(solution, check(instance, solution).objective or 0.0)
+        objective = check(instance, solution).objective
+        assert objective is not None
+        incumbent.offer(solution, objective)
+        search.curve.append((search.seconds(), search.iteration, objective))
     assert incumbent.solution is not None
     result = Result(
         instance,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,9 +17,20 @@ from metasage.policies.policy import AttentionPolicy
 from metasage.policies.symmetry import augment
 from metasage.problems import Instance
 from metasage.problems.batch import Batch
-from metasage.rollout.interface import DecoderInputs, Decoding, Engine, EtaSums, Request, Rollouts
+from metasage.rollout.interface import (
+    DeadlineReached,
+    DecoderInputs,
+    Decoding,
+    Engine,
+    EtaSums,
+    Request,
+    Rollouts,
+)
 from metasage.rollout.random import instance_seeds
 from metasage.rollout.torch_engine import first_log_probabilities
+
+# Operations a second of the encoder on one thread, roughly.
+_ENCODER_SPEED = 3e10
 
 # Chunks are multiples of the engine's tiles, so that its sums stay as they are.
 _CHUNK = 64
@@ -75,7 +87,16 @@ class Task:
         deadline: float | None = None,
         device: str = "cpu",
     ) -> Task:
-        """Encode an instance."""
+        """Encode an instance.
+
+        Raises
+        ------
+        DeadlineReached
+            If encoding would take longer than there is time.
+        """
+        encoding = _encoding_seconds(policy, instance.num_nodes) * copies
+        if deadline is not None and time.monotonic() + encoding > deadline:
+            raise DeadlineReached
         memory = free_memory() / 2 if max_memory is None else max_memory
         _require_memory(instance, copies, memory)
         batch = augment(policy.view([instance], device), copies)
@@ -195,13 +216,19 @@ def free_memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
+def _encoding_seconds(policy: AttentionPolicy, nodes: int) -> float:
+    """Estimate the time of the encoder, which cannot be interrupted."""
+    width, layers = policy.config.width, policy.config.layers
+    operations = layers * (24.0 * nodes * width**2 + 4.0 * nodes**2 * width)
+    return operations / _ENCODER_SPEED
+
+
 def require_device(name: str) -> None:
     """Complain about a device that torch does not know or does not have."""
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).split("\n")[0].rstrip(".")
-        raise InputError(f"device '{name}' cannot be used ({reason}).") from None
+        raise InputError(f"device '{name}' is not one that torch can use here.") from error
 
 
 def _require_memory(instance: Instance, copies: int, memory: float) -> None:
@@ -213,8 +240,8 @@ def _require_memory(instance: Instance, copies: int, memory: float) -> None:
         needed += copies * 8.0 * nodes * nodes
     if needed > memory:
         raise InputError(
-            f"{instance.size} nodes need about {needed / 2**30:.1f} GiB of memory, "
-            f"and {memory / 2**30:.1f} GiB may be used."
+            f"{instance.size} nodes need about {needed / 2**30:.2g} GiB of memory, "
+            f"and {memory / 2**30:.2g} GiB may be used."
         )
 
 

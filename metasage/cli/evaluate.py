@@ -36,7 +36,7 @@ def evaluate(
 ) -> int:
     """Solve the instances of a set, each with the time limit; print the mean objective."""
     from metasage.adaptation.evaluate import evaluate as evaluate_set
-    from metasage.cli.output import write_json
+    from metasage.cli.output import INTERRUPTED, write_json
     from metasage.errors import InputError
     from metasage.io import read_set
 
@@ -72,7 +72,7 @@ def evaluate(
             f"{instances.name}: mean objective {result['mean']:.4f} over "
             f"{len(outcome.objectives)} instances{shown}, {sum(outcome.seconds):.1f} s"
         )
-    return 130 if outcome.interrupted else 0
+    return INTERRUPTED if outcome.interrupted else 0
 
 
 def _print_one(index: int, objective: float, seconds: float) -> None:
@@ -81,17 +81,22 @@ def _print_one(index: int, objective: float, seconds: float) -> None:
 
 def _read_references(path: str, count: int) -> list[float]:
     import json
+    import math
 
     from metasage.errors import InputError
 
     try:
         with open(path, encoding="utf-8") as file:
             values = json.load(file)
+        if not isinstance(values, list):
+            raise TypeError
         known = [float(value) for value in values]
+        if not all(math.isfinite(value) and value > 0 for value in known):
+            raise ValueError
     except OSError as error:
         raise InputError(f"{(error.strerror or 'cannot be read').lower()}.", path) from None
     except (ValueError, TypeError):
-        raise InputError("a JSON list of numbers was expected.", path) from None
+        raise InputError("a JSON list of positive numbers was expected.", path) from None
     if len(known) < count:
         raise InputError(f"{len(known)} references do not cover {count} instances.", path)
     return known

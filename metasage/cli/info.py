@@ -17,12 +17,14 @@ def info(
     import metasage
     from metasage.cli.output import print_facts, write_json
 
-    found = metasage.read(file, problem)
+    found = metasage.read(file, problem, rounding)
     if isinstance(found, metasage.InstanceSet):
         facts = {"set": found.name, "instances": len(found)} | describe(found[0])
         facts.pop("instance")
     else:
-        facts = describe(metasage.read_instance(file, problem, rounding))
+        if not isinstance(found, metasage.Instance):
+            raise metasage.InputError("this is a solution, and an instance was expected.", file)
+        facts = describe(found)
     if json is not None:
         write_json(facts, json)
     if json != "-":
@@ -46,8 +48,20 @@ def describe(instance: Instance) -> dict[str, Any]:
         else [places.min(axis=0).tolist(), places.max(axis=0).tolist()],
         **{name: number(value) for name, value in instance.problem.facts(instance).items()},
         "infeasible": instance.problem.infeasibility(instance),
+        "model": model_name(instance.problem.name),
         "engine": engine_name(),
     }
+
+
+def model_name(problem: str) -> str | None:
+    """Name the network that would be used where none is given; None if there is none."""
+    from metasage.errors import InputError
+    from metasage.policies.library import default_model
+
+    try:
+        return default_model(problem)
+    except InputError:
+        return None
 
 
 def engine_name() -> str:

@@ -8,10 +8,15 @@ from typing import Any
 
 import typer
 
+from metasage.numbers import plain
+
+INTERRUPTED = 130
+"""Exit code of a program that was told to stop."""
+
 
 def number(value: float | None) -> float | int | None:
-    """Return a whole number as an int, so that it is printed as one."""
-    return int(value) if value is not None and float(value).is_integer() else value
+    """Return a number as it is printed, if there is one."""
+    return None if value is None else plain(value)
 
 
 def write_json(value: Mapping[str, Any], target: str) -> None:

@@ -9,8 +9,6 @@ import typer
 from metasage.cli import methods as options
 from metasage.cli.options import File, Json, ProblemOption, Round
 
-INTERRUPTED = 130
-
 
 def solve(
     file: File,
@@ -44,7 +42,7 @@ def solve(
     quiet: options.Quiet = False,
 ) -> int:
     """Solve an instance, and let the independent checker measure the result."""
-    from metasage.cli.output import number, write_json
+    from metasage.cli.output import INTERRUPTED, number, write_json
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.plotting import require_picture_suffix
     from metasage.started import STARTED

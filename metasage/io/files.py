@@ -134,9 +134,3 @@ def located(path: AnyPath) -> Iterator[None]:
 def quoted(text: str) -> str:
     """Quote a piece of a file for an error, shortened if it is long."""
     return f"'{text}'" if len(text) <= _LONGEST_QUOTE else f"'{text[:_LONGEST_QUOTE]}...'"
-
-
-def plain(value: float) -> int | float:
-    """Return a number whose text is exact and has no needless decimal point."""
-    value = float(value)
-    return int(value) if value.is_integer() else value

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from metasage.errors import InputError
-from metasage.io.files import plain
 from metasage.io.section import LARGEST_NUMBER
+from metasage.numbers import plain
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.instance import Instance, Solution
 from metasage.problems.metric import METRICS, Floats, Indices

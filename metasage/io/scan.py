@@ -93,6 +93,7 @@ def scan(data: bytes, path: AnyPath) -> Document:
     """Take a file apart, without asking what it means."""
     document = Document(path)
     section: Section | None = None
+    commented = False
     text = TextIOWrapper(BytesIO(data), encoding="utf-8-sig", errors="replace", newline=None)
     for number, raw in enumerate(text, start=1):
         line = raw.strip()
@@ -106,6 +107,7 @@ def scan(data: bytes, path: AnyPath) -> Document:
         key, value = _split(line)
         if key == "EOF":
             break
+        continued, commented = commented, key == "COMMENT"
         section = None
         if key in SECTIONS:
             if key in document.sections:
@@ -119,6 +121,8 @@ def scan(data: bytes, path: AnyPath) -> Document:
             earlier = document.fields.setdefault(key, (value, number))
             if earlier[0] != value:
                 raise InputError(f"{key} has another value on line {earlier[1]}.", path, number)
+        elif continued and ":" not in line:
+            commented = True  # a comment may go on over several lines
         elif key not in _IGNORED and ":" not in line:
             raise InputError(f"{quoted(line)} is neither a keyword nor a number.", path, number)
     return document

@@ -11,9 +11,10 @@ from typing import Any, cast
 import numpy as np
 
 from metasage.errors import InputError
-from metasage.io.files import AnyPath, located, plain, write_atomically
+from metasage.io.files import AnyPath, located, write_atomically
 from metasage.io.json_format import problem_fields
 from metasage.io.keywords import cvrp_text, op_solution_text, op_text, tour_text, tsp_text
+from metasage.numbers import plain
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.instance import Instance, Solution
 from metasage.problems.op import OpInstance

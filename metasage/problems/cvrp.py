@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metasage.errors import InputError
 from metasage.problems.base import (
     TOLERANCE,
     Arrays,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 # everything larger, as in the paper's test sets.
 _CAPACITIES: dict[int, float] = {20: 30, 50: 40, 100: 50, 125: 55, 150: 60, 200: 70}
 _CAPACITY_ABOVE = 50.0
+_LARGEST_DEMAND = 9
 
 # Largest capacity in units of the rules: load and demand add up below 2**24,
 # where float32 is exact.
@@ -75,7 +77,9 @@ class Cvrp(Problem):
         self, random: np.random.RandomState, arrays: Arrays, constants: Mapping[str, float]
     ) -> Arrays:
         count, size, _ = arrays["loc"].shape
-        demand = random.randint(1, 10, size=(count, size))
+        if constants.get("capacity", _LARGEST_DEMAND) < _LARGEST_DEMAND:
+            raise InputError(f"demands go up to {_LARGEST_DEMAND}, and the capacity is smaller.")
+        demand = random.randint(1, _LARGEST_DEMAND + 1, size=(count, size))
         return {
             "demand": demand,
             "capacity": np.full(count, constants.get("capacity", default_capacity(size))),

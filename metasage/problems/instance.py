@@ -119,7 +119,9 @@ class Instance:
         if self.matrix is not None:
             return np.asarray(self.matrix[sources, targets])
         assert self.coords is not None
-        return self.metric.between(self.coords[sources], self.coords[targets])
+        lengths = self.metric.between(self.coords[sources], self.coords[targets])
+        # By the formula of GEO a node would be a kilometre from itself.
+        return np.where(np.equal(sources, targets), 0.0, lengths)
 
     def length_matrix(self) -> Floats:
         """Lengths of all edges; only for sizes whose square fits in memory."""

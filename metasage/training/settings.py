@@ -42,6 +42,9 @@ class Stage:
     lr_end: float = 0.0
 
     def __post_init__(self) -> None:
+        for name in ("size", "batch", "rollouts", "steps", "lr", "lr_end"):
+            if not isinstance(getattr(self, name), int | float):
+                raise InputError(f"{name} of a stage is '{getattr(self, name)}', not a number.")
         for name in ("size", "batch", "rollouts", "steps"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} of a stage is {getattr(self, name)}, must be at least 1.")

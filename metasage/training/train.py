@@ -57,6 +57,8 @@ def train(
     listener
         Called with each row of the log.
     """
+    if time_limit is not None and not time_limit >= 0:
+        raise InputError(f"the time limit is {time_limit} and must not be negative.")
     folder = Path(folder)
     torch_device = torch.device(device)
     processes = Processes.join(torch_device)

@@ -53,7 +53,7 @@ def run(strategy, task, iterations):
 
     incumbent = Incumbent(task.instance)
     stop = MaxIterations(iterations)
-    Search(task, strategy, incumbent, stop, iterations, None, Callbacks(), 0.0).run()
+    Search(incumbent, stop, iterations, None, Callbacks(), 0.0).run(strategy)
     return incumbent
 
 

@@ -188,3 +188,17 @@ def test_a_set_is_evaluated_in_order_and_in_parallel(tsp_model, tmp_path):
     assert one.gap([value / 1.1 for value in one.objectives]) == pytest.approx(0.1)
     expected = [solve(instance, Greedy(), model=tsp_model).objective for instance in instances]
     assert one.objectives == expected
+
+
+def test_what_cannot_be_encoded_in_time_is_answered_without_the_network(tsp_model):
+    instance = instance_of(tsp_model, 3000)
+    result = solve(instance, Sampling(), MaxRuntime(0.05), model=tsp_model)
+    assert result.best == nearest_neighbour(instance)
+    assert result.iterations == 0
+    assert len(result.curve) == 1
+
+
+def test_greedy_does_not_repeat_itself_until_the_limit(tsp_model):
+    result = solve(instance_of(tsp_model), Greedy(), MaxRuntime(60), model=tsp_model)
+    assert result.iterations == 1
+    assert result.seconds < 30

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from metasage.cli.__main__ import run
+from metasage.cli.run import run
 
 
 @pytest.fixture

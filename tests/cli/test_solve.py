@@ -1,4 +1,8 @@
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -82,6 +86,32 @@ def test_wrong_options_are_one_sentence(metasage, network, examples, options, se
     assert code == 2
     assert sentence in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", ["[0.0]", "[NaN]", '{"1": 2}', "[1", '[true, "x"]'])
+def test_wrong_references_are_one_sentence(metasage, network, tmp_path, content):
+    target, references = tmp_path / "set.npz", tmp_path / "best.json"
+    metasage("generate", "cvrp", "--size", 5, "-o", target)
+    references.write_text(content)
+    code, _, err = metasage("evaluate", target, "--model", network, "--references", references)
+    assert code == 2
+    assert "a JSON list of positive numbers was expected." in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("delay", [0.0, 4.0])
+def test_an_interrupt_at_any_time_ends_with_130(network, examples, tmp_path, number, delay):
+    solution = tmp_path / "best.sol"
+    command = [sys.executable, "-m", "metasage.cli", "solve", str(examples / "square.vrp")]
+    options = ["--model", str(network), "--method", "sample", "--time-limit", "60"]
+    process = subprocess.Popen([*command, *options, "-o", str(solution)], stderr=subprocess.PIPE)
+    time.sleep(0.2 + delay)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+    if delay:
+        assert solution.exists()
 
 
 def test_without_a_network_the_user_is_told(metasage, examples, monkeypatch, tmp_path):

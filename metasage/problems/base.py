@@ -125,9 +125,10 @@ class Problem(ABC):
     def check(self, instance: Any, solution: Solution) -> Check:
         """Measure a solution on the original data and name its first violation."""
 
-    @abstractmethod
     def to_actions(self, solution: Solution) -> list[int]:
         """Turn a solution into the steps of a rollout that builds it."""
+        nodes = [node for route in solution.routes for node in route]
+        return [*nodes, 0] if self.has_depot else nodes
 
     def to_solution(self, actions: Iterable[int]) -> Solution:
         """Turn the steps of a rollout into a solution."""
@@ -236,6 +237,11 @@ def find_repeats(instance: Instance, routes: Sequence[Sequence[int]], noun: str)
         times = "twice" if counts[worst] == 2 else f"{counts[worst]} times"
         return f"{noun} {instance.labels[nodes[worst]]} visited {times}."
     return None
+
+
+def find_further_route(routes: Sequence[Sequence[int]]) -> str | None:
+    """Say that there is more than one route where there should be one."""
+    return f"a tour is one route, and there are {len(routes)}." if len(routes) > 1 else None
 
 
 def find_missing(instance: Instance, routes: Sequence[Sequence[int]], noun: str) -> str | None:

@@ -14,6 +14,7 @@ from metasage.problems.base import (
     Problem,
     by_size,
     closed,
+    find_further_route,
     find_repeats,
     find_strays,
 )
@@ -97,16 +98,13 @@ class Op(Problem):
             return Check(None, violation)
         nodes = [node for route in solution.routes for node in route]
         objective = float(instance.prize[np.unique([0, *nodes])].sum())
-        violation = find_repeats(instance, solution.routes, "customer")
-        if violation is None and len(solution.routes) > 1:
-            violation = f"a tour is one route, and there are {len(solution.routes)}."
+        violation = find_repeats(instance, solution.routes, "customer") or find_further_route(
+            solution.routes
+        )
         length = instance.tour_length(closed(nodes))
         if violation is None and length > instance.max_length * (1 + TOLERANCE):
             violation = f"the tour is {length:g} long, of at most {instance.max_length:g}."
         return Check(objective, violation)
-
-    def to_actions(self, solution: Solution) -> list[int]:
-        return [node for route in solution.routes for node in route] + [0]
 
     def objectives(self, instance: OpInstance, actions: Indices) -> Floats:
         customers = np.where(actions == 0, 0.0, instance.prize[actions])

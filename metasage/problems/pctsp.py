@@ -14,6 +14,7 @@ from metasage.problems.base import (
     Problem,
     by_size,
     closed,
+    find_further_route,
     find_repeats,
     find_strays,
 )
@@ -99,16 +100,13 @@ class Pctsp(Problem):
         nodes = [node for route in solution.routes for node in route]
         skipped = np.setdiff1d(np.arange(1, instance.num_nodes), nodes)
         objective = instance.tour_length(closed(nodes)) + float(instance.penalty[skipped].sum())
-        violation = find_repeats(instance, solution.routes, "customer")
+        violation = find_repeats(instance, solution.routes, "customer") or find_further_route(
+            solution.routes
+        )
         collected = float(instance.prize[np.unique(nodes).astype(np.int64)].sum())
-        if violation is None and len(solution.routes) > 1:
-            violation = f"a tour is one route, and there are {len(solution.routes)}."
         if violation is None and collected < instance.min_prize * (1 - TOLERANCE):
             violation = f"the tour collects {collected:g} of at least {instance.min_prize:g}."
         return Check(objective, violation)
-
-    def to_actions(self, solution: Solution) -> list[int]:
-        return [node for route in solution.routes for node in route] + [0]
 
     def objectives(self, instance: PctspInstance, actions: Indices) -> Floats:
         penalty = np.tile(instance.penalty, (len(actions), 1))

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metasage.problems.base import Arrays, Problem, find_missing, find_repeats, find_strays
+from metasage.problems.base import (
+    Arrays,
+    Problem,
+    find_further_route,
+    find_missing,
+    find_repeats,
+    find_strays,
+)
 from metasage.problems.instance import Check, Instance, Solution
 from metasage.problems.rules import Rules
 
@@ -45,15 +52,12 @@ class Tsp(Problem):
         if violation := find_strays(instance, solution):
             return Check(None, violation)
         nodes = np.concatenate([[], *solution.routes]).astype(np.int64)
-        violation = find_repeats(instance, solution.routes, "node") or find_missing(
-            instance, solution.routes, "node"
+        violation = (
+            find_repeats(instance, solution.routes, "node")
+            or find_missing(instance, solution.routes, "node")
+            or find_further_route(solution.routes)
         )
-        if violation is None and len(solution.routes) != 1:
-            violation = f"a tour is one route, and there are {len(solution.routes)}."
         return Check(instance.tour_length(nodes), violation)
-
-    def to_actions(self, solution: Solution) -> list[int]:
-        return list(solution.routes[0])
 
     def network_fields(self, instance: TspInstance, scale: float) -> Arrays:
         return {}

@@ -140,6 +140,8 @@ def _read_content(
         return read_json(data, path, problem, name)
     if data.startswith(b"\x93NUMPY"):
         raise InputError("this is a single array, and a set as .npz was expected.")
+    if data.startswith((b"(lp0", b"]q\x00", b"(l")):
+        raise InputError("this is a pickle of protocol 0 or 1; expected protocol 2 or later.")
     if b"\0" in data:
         raise InputError("this is a binary file of no known format.")
     if is_routes(data):

@@ -99,7 +99,7 @@ def test_wrong_references_are_one_sentence(metasage, network, tmp_path, content)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("delay", [0.0, 4.0])
+@pytest.mark.parametrize("delay", [0.0, 7.0])
 def test_an_interrupt_at_any_time_ends_with_130(network, examples, tmp_path, number, delay):
     solution = tmp_path / "best.sol"
     command = [sys.executable, "-m", "metasage.cli", "solve", str(examples / "square.vrp")]

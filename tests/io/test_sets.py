@@ -361,3 +361,11 @@ def test_reading_imports_neither_pickle_nor_torch(save):
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[] False"
+
+
+@pytest.mark.parametrize("protocol", [0, 1])
+def test_pickles_of_old_protocols_are_named(tmp_path, protocol):
+    path = tmp_path / "old.pkl"
+    path.write_bytes(pickle.dumps([[[0.5, 0.5], [0.1, 0.2]]], protocol=protocol))
+    with pytest.raises(InputError, match="protocol 0 or 1"):
+        read(path)

@@ -192,6 +192,24 @@ Decoder read_decoder(Arguments &arguments) {
     return decoder;
 }
 
+// Also lets the user's interrupts through: they end the kernel with an error of Python's.
+Patience read_patience(Arguments &arguments) {
+    Patience patience;
+    patience.interrupted = [] {
+        const nb::gil_scoped_acquire acquire;
+        return PyErr_CheckSignals() != 0;
+    };
+    if (!arguments.optional("seconds_left").is_none()) {
+        // More than a year would overflow the clock.
+        const double left = std::fmin(arguments.number<double>("seconds_left"), 3e7);
+        patience.has_deadline = true;
+        patience.deadline = Patience::Clock::now() +
+                            std::chrono::duration_cast<Patience::Clock::duration>(
+                                std::chrono::duration<double>(left));
+    }
+    return patience;
+}
+
 Rollouts read_rollouts(Arguments &arguments, const Decoder &decoder) {
     Rollouts task{};
     const int64_t b = decoder.instances, n = decoder.nodes;
@@ -248,15 +266,7 @@ Rollouts read_rollouts(Arguments &arguments, const Decoder &decoder) {
             task.forced_sum = Arguments::array_of<double>(parts[2], "eta_sums", shape);
         task.centre = arguments.array<double>("centre", {b});
     }
-    const nb::object seconds = arguments.optional("seconds_left");
-    if (!seconds.is_none()) {
-        // More than a year would overflow the clock.
-        const double left = std::fmin(arguments.number<double>("seconds_left"), 3e7);
-        task.has_deadline = true;
-        task.deadline = std::chrono::steady_clock::now() +
-                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                            std::chrono::duration<double>(left));
-    }
+    task.patience = read_patience(arguments);
     return task;
 }
 
@@ -278,6 +288,7 @@ Gradients read_gradients(Arguments &arguments, const Decoder &decoder) {
                    std::to_string(most) + ".");
     if (decoder.problem == Problem::tsp && task.first_scored && decoder.query_start == nullptr)
         refuse("query_start is needed to score first steps.");
+    task.patience = read_patience(arguments);
     return task;
 }
 

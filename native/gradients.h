@@ -21,6 +21,7 @@ public:
         else
             for (int64_t instance = 0; instance < decoder_.instances; ++instance)
                 run_by_parts(instance);
+        gradients_.finished = !stop_;
         if (gradients_.fault.kind == Fault::none) reduce_shared();
     }
 
@@ -69,7 +70,8 @@ private:
 
     void add_rollouts(BackwardPass<D> &pass, const Nodes<D> &nodes, int64_t instance, int64_t from,
                       int64_t to, Sums &sums) {
-        for (int64_t rollout = from; rollout < to && !failed_; ++rollout) {
+        for (int64_t rollout = from; rollout < to && !stop_; ++rollout) {
+            if (gradients_.patience.is_over()) stop_ = true;
             const int64_t at = instance * gradients_.rollouts + rollout;
             const float weight = gradients_.weights[at];
             if (weight == 0.0f) continue;
@@ -80,7 +82,7 @@ private:
             fault.rollout = rollout;
 #pragma omp critical(metasage_fault)
             gradients_.fault = fault;
-            failed_ = true;
+            stop_ = true;
         }
     }
 
@@ -159,7 +161,7 @@ private:
     const Decoder &decoder_;
     Gradients &gradients_;
     Buffer<float> shared_;
-    std::atomic<bool> failed_{false};
+    std::atomic<bool> stop_{false};
 };
 
 }  // namespace metasage::METASAGE_LEVEL

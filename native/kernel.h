@@ -5,6 +5,10 @@
 #include <chrono>
 #include <cstdint>
 
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
 namespace metasage {
 
 constexpr int HEADS = 8;
@@ -65,6 +69,30 @@ struct Fault {
     int64_t instance = 0, rollout = 0, step = 0, node = 0;
 };
 
+// When to give up: at a deadline, or when the user asks for it.
+struct Patience {
+    using Clock = std::chrono::steady_clock;
+
+    bool has_deadline = false;
+    Clock::time_point deadline;
+    // Asked by the thread that called, which alone may listen to signals.
+    bool (*interrupted)() = nullptr;
+
+    bool is_over() {
+        const Clock::time_point now = Clock::now();
+        if (has_deadline && now > deadline) return true;
+#if defined(_OPENMP)
+        if (omp_get_thread_num() != 0) return false;
+#endif
+        if (interrupted == nullptr || now - asked_ < std::chrono::milliseconds(50)) return false;
+        asked_ = now;
+        return interrupted();
+    }
+
+private:
+    Clock::time_point asked_ = Clock::now();
+};
+
 struct Rollouts {
     bool greedy;
     const uint64_t *seeds;
@@ -78,8 +106,7 @@ struct Rollouts {
     // Sums of d log p / d eta: times centred cost, plain, and of forced rollouts.
     double *weighted_sum, *plain_sum, *forced_sum;
     const double *centre;
-    bool has_deadline;
-    std::chrono::steady_clock::time_point deadline;
+    Patience patience;
 
     // Results; `actions` has room for `most_steps` in each rollout.
     int32_t *actions, *steps;
@@ -95,6 +122,8 @@ struct Gradients {
     const float *weights;
     int64_t rollouts, max_steps;
     bool first_scored;
+    Patience patience;
+    bool finished = true;
 
     // Results; null where the decoder lacks the input.
     float *keys, *values, *pointers;

@@ -57,6 +57,7 @@ nb::dict rollout(nb::kwargs values) {
         const nb::gil_scoped_release release;
         chosen.rollout(decoder, task);
     }
+    if (PyErr_Occurred()) throw nb::python_error();
     raise_if_any(task.fault);
     const int64_t longest = *std::max_element(task.steps, task.steps + b * rollouts);
     int32_t *trimmed;
@@ -95,7 +96,9 @@ nb::dict backward(nb::kwargs values) {
         const nb::gil_scoped_release release;
         chosen.backward(decoder, task);
     }
+    if (PyErr_Occurred()) throw nb::python_error();
     raise_if_any(task.fault);
+    result["finished"] = task.finished;
     return result;
 }
 

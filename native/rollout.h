@@ -271,8 +271,7 @@ private:
     }
 
     bool late() {
-        if (rollouts_.has_deadline && std::chrono::steady_clock::now() > rollouts_.deadline)
-            stop_ = true;
+        if (!stop_ && rollouts_.patience.is_over()) stop_ = true;
         return stop_;
     }
 

@@ -32,7 +32,7 @@ def test_without_a_compiler_the_wheel_lacks_the_native_engine_alone(tmp_path):
     pytest.importorskip("scikit_build_core")
     pytest.importorskip("nanobind")
     names = build_wheel(tmp_path, CXX="/nowhere/c++", CC="/nowhere/cc")
-    assert not [name for name in names if "_native" in name and "native_engine" not in name]
+    assert not [name for name in names if name.endswith((".so", ".pyd"))]
     assert "metasage/rollout/torch_engine.py" in names
     assert "metasage/py.typed" in names
     assert "metasage/training/references.json" in names

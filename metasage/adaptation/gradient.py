@@ -6,7 +6,6 @@ torch carries on to the parameters.
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 
 import torch
@@ -17,7 +16,7 @@ from metasage.adaptation.objective import Objective
 from metasage.adaptation.optimiser import Adam
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task, one_thread
-from metasage.rollout.interface import DeadlineReached, DecoderInputs, Decoding, Request, Rollouts
+from metasage.rollout.interface import DecoderInputs, Decoding, Request, Rollouts
 
 
 class GradientAdaptation(Strategy):
@@ -39,7 +38,6 @@ class GradientAdaptation(Strategy):
             for tensor in self.parameters
         ]
         self.target: Tensor | None = None
-        self.learning_time = 0.0
 
     @abstractmethod
     def make_parameters(self) -> list[Tensor]:
@@ -54,29 +52,21 @@ class GradientAdaptation(Strategy):
         return Decoding()
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:  # noqa: D102
-        begin = time.monotonic()
         self.used = self.decoding(iteration, progress)
         with one_thread():
             self.task.inputs = self.inputs()
         request = Request(0, torch.zeros(0), forced=self.target)
-        rollouts = self.task.rollout(self.used, iteration, request)
-        # The way back takes about three times as long, and does not look at the clock.
-        self.learning_time = max(self.learning_time, 3 * (time.monotonic() - begin))
-        return rollouts
+        return self.task.rollout(self.used, iteration, request)
 
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:  # noqa: D102
-        begin = time.monotonic()
-        if self.task.deadline is not None and begin + self.learning_time > self.task.deadline:
-            raise DeadlineReached
         weights = self.objective.weights(rollouts.cost.float(), self.task.rollouts)
         loss = self.task.engine.weighted_log_likelihood(
-            self.task.batch, self.task.inputs, self.used, rollouts, weights
+            self.task.batch, self.task.inputs, self.used, rollouts, weights, self.task.deadline
         )
         with one_thread():
             gradients = torch.autograd.grad(loss, self.parameters, allow_unused=True)
         for optimiser, gradient in zip(self.optimisers, gradients, strict=True):
             if gradient is not None:
                 optimiser.descend(gradient)
-        self.learning_time = time.monotonic() - begin
         if self.objective.replay and self.objective.imitation:
             self.target = self.task.replayed(incumbent)

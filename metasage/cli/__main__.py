@@ -16,7 +16,9 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run the command line of this process."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    # A shell starts jobs in the background deaf to SIGINT; they shall listen, too.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         from metasage.cli.run import run
 

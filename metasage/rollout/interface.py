@@ -285,6 +285,7 @@ class Engine(ABC):
         decoding: Decoding,
         rollouts: Rollouts,
         weights: Tensor,
+        deadline: float | None = None,
     ) -> Tensor:
         """Sum of weights times log-likelihoods, joined to torch's autograd.
 
@@ -294,6 +295,8 @@ class Engine(ABC):
             What `rollout` returned for the same inputs.
         weights
             Weight of each rollout, shape (instances, rollouts).
+        deadline
+            Time of `time.monotonic` after which the way back gives up, too.
 
         Returns
         -------

@@ -96,9 +96,10 @@ class NativeEngine(Engine):
         decoding: Decoding,
         rollouts: Rollouts,
         weights: Tensor,
+        deadline: float | None = None,
     ) -> Tensor:
         total: Tensor = _WeightedLogLikelihood.apply(  # type: ignore[no-untyped-call]
-            (batch, inputs, decoding, rollouts, weights, self.threads),
+            (batch, inputs, decoding, rollouts, weights, deadline, self.threads),
             *(getattr(inputs, name) for name in _DIFFERENTIABLE),
             *(getattr(decoding.adapter, name, None) for name in _ADAPTER),
         )
@@ -117,7 +118,7 @@ class _WeightedLogLikelihood(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
-        batch, inputs, decoding, rollouts, weights, threads = ctx.context
+        batch, inputs, decoding, rollouts, weights, deadline, threads = ctx.context
         gradients = _native.backward(
             **_decoder_arguments(batch, inputs, decoding),
             actions=_int32(rollouts.actions),
@@ -125,7 +126,10 @@ class _WeightedLogLikelihood(torch.autograd.Function):
             weights=_float32(weights * scale),
             first_scored=rollouts.first_scored,
             threads=threads,
+            seconds_left=None if deadline is None else deadline - time.monotonic(),
         )
+        if not gradients["finished"]:
+            raise DeadlineReached
         found = (gradients.get(name) for name in (*_DIFFERENTIABLE, *_ADAPTER))
         return (None, *(None if array is None else torch.from_numpy(array) for array in found))
 

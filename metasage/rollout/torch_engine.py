@@ -79,6 +79,7 @@ class TorchEngine(Engine):
         decoding: Decoding,
         rollouts: Rollouts,
         weights: Tensor,
+        deadline: float | None = None,
     ) -> Tensor:
         return (_log_likelihood(batch, inputs, decoding, rollouts) * weights).sum()
 

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.evaluate import evaluate
 from metasage.adaptation.greedy import Greedy
@@ -202,3 +203,14 @@ def test_greedy_does_not_repeat_itself_until_the_limit(tsp_model):
     result = solve(instance_of(tsp_model), Greedy(), MaxRuntime(60), model=tsp_model)
     assert result.iterations == 1
     assert result.seconds < 30
+
+
+@pytest.mark.parametrize("method", [Sampling(iterations=1), ActiveSearch(iterations=1)])
+def test_interrupts_reach_into_long_rollouts(tsp_model, method):
+    instance = instance_of(tsp_model, 1500)
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begin = time.monotonic()
+    result = solve(instance, method, model=tsp_model)
+    assert result.interrupted
+    assert result.feasible
+    assert time.monotonic() - begin < 4.0

@@ -99,18 +99,18 @@ def test_wrong_references_are_one_sentence(metasage, network, tmp_path, content)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("delay", [0.0, 7.0])
+@pytest.mark.parametrize("delay", [0.5, 8.0])
 def test_an_interrupt_at_any_time_ends_with_130(network, examples, tmp_path, number, delay):
     solution = tmp_path / "best.sol"
     command = [sys.executable, "-m", "metasage.cli", "solve", str(examples / "square.vrp")]
     options = ["--model", str(network), "--method", "sample", "--time-limit", "60"]
     process = subprocess.Popen([*command, *options, "-o", str(solution)], stderr=subprocess.PIPE)
-    time.sleep(0.2 + delay)
+    time.sleep(delay)
     process.send_signal(number)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert b"Traceback" not in errors
-    if delay:
+    if delay > 1:
         assert solution.exists()
 
 

@@ -20,8 +20,9 @@ def nearest_neighbour(instance: Instance) -> Solution:
         customers = np.flatnonzero(allowed[1:]) + 1
         if not problem.has_depot:
             customers = np.flatnonzero(allowed)
-        # The PCTSP may go home once it has collected enough, and that is early enough.
-        home = len(customers) == 0 or (problem.name == "pctsp" and allowed[0])
+        # A single tour that is to be short ends as soon as it may.
+        enough = problem.sense == "min" and problem.single_tour and problem.has_depot and allowed[0]
+        home = len(customers) == 0 or enough
         if home or (not actions and not problem.has_depot):
             node = 0
         else:

@@ -199,9 +199,10 @@ class Task:
     def _chunk(self) -> int:
         """Rollouts that fit in memory at a time."""
         nodes, rows = self.batch.num_nodes, self.batch.num_instances
-        steps = 2 * nodes
-        each = rows * steps * 16
+        # Actions, in the engine's integers and in torch's; at most two steps a node.
+        each = rows * 2 * nodes * 16
         if self.engine.name == "torch":
+            # Scores of all heads, their softmax and products, masks and logits.
             each += rows * nodes * 4 * (3 * self.inputs.heads + 12)
         return max(_CHUNK, int(self.max_memory / each) // _CHUNK * _CHUNK)
 
@@ -234,9 +235,10 @@ def require_device(name: str) -> None:
 def _require_memory(instance: Instance, copies: int, memory: float) -> None:
     """Refuse an instance that cannot fit, before anything is allocated."""
     nodes = instance.num_nodes
-    # Embeddings and their projections; the OP's rules also keep all lengths.
+    # Embeddings and what the encoder and the decoder make of them: some two dozen
+    # arrays of the width of a network.
     needed = copies * nodes * 4.0 * 128 * 24
-    if "max_length" in instance.problem.set_fields and instance.problem.name == "op":
+    if instance.problem.keeps_lengths:
         needed += copies * 8.0 * nodes * nodes
     if needed > memory:
         raise InputError(

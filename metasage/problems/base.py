@@ -44,6 +44,8 @@ class Problem(ABC):
     instance_class: ClassVar[type[Instance]]
     set_fields: ClassVar[tuple[str, ...]]
     """Arrays that make up a set of instances; together they tell the problem."""
+    keeps_lengths: ClassVar[bool] = False
+    """Whether the rules need the lengths of all edges."""
     constants: ClassVar[tuple[str, ...]] = ()
     """Constants of the generator that a user may set."""
     num_features: ClassVar[int]

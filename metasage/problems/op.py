@@ -57,6 +57,7 @@ class Op(Problem):
 
     name = "op"
     sense = "max"
+    keeps_lengths = True
     instance_class = OpInstance
     set_fields = ("depot", "loc", "prize", "max_length")
     num_features = 3

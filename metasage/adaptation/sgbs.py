@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.objective import Objective
@@ -123,7 +121,7 @@ class _BeamSearch:
         # Simulating the greedy child again must not fill the beam with copies.
         again = ~torch.isfinite(chances).flatten(1)
         found = replace(found, cost=found.cost.masked_fill(again, torch.inf))
-        both = _joined(kept, found)
+        both = Rollouts.joined([kept, found])
         order = both.cost.argsort(dim=1, stable=True)[:, :beams]
         parents = torch.where(order < beams, order, (order - beams) // count)
         decoder.select(parents)
@@ -148,7 +146,7 @@ class _SgbsWithEas(Strategy):
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:
         self.sampled = self.eas.rollout(iteration, progress)
-        return _joined(self.sampled, self.search.run(self.eas.used, iteration))
+        return Rollouts.joined([self.sampled, self.search.run(self.eas.used, iteration)])
 
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:
         self.eas.learn(self.sampled, incumbent)
@@ -171,19 +169,4 @@ def _select(rollouts: Rollouts, order: Tensor) -> Rollouts:
         pick(rollouts.log_likelihood),
         pick(rollouts.cost),
         rollouts.first_scored,
-    )
-
-
-def _joined(first: Rollouts, second: Rollouts) -> Rollouts:
-    longest = max(first.actions.shape[2], second.actions.shape[2])
-
-    def stretched(part: Rollouts) -> Any:
-        return pad(part.actions, (0, longest - part.actions.shape[2]))
-
-    return Rollouts(
-        torch.cat([stretched(first), stretched(second)], dim=1),
-        torch.cat([first.steps, second.steps], dim=1),
-        torch.cat([first.log_likelihood, second.log_likelihood], dim=1),
-        torch.cat([first.cost, second.cost], dim=1),
-        first.first_scored,
     )

@@ -171,7 +171,7 @@ class Task:
                 deadline=self.deadline,
             )
             parts.append(self.engine.rollout(self.batch, self.inputs, decoding, part))
-        return _joined(parts)
+        return Rollouts.joined(parts)
 
     def replayed(self, incumbent: Incumbent) -> Tensor | None:
         """Return the incumbent as a forced rollout of every copy."""
@@ -256,20 +256,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
-
-
-def _joined(parts: list[Rollouts]) -> Rollouts:
-    if len(parts) == 1:
-        return parts[0]
-    longest = max(part.actions.shape[2] for part in parts)
-    padded = [
-        torch.nn.functional.pad(part.actions, (0, longest - part.actions.shape[2]))
-        for part in parts
-    ]
-    return Rollouts(
-        torch.cat(padded, dim=1),
-        torch.cat([part.steps for part in parts], dim=1),
-        torch.cat([part.log_likelihood for part in parts], dim=1),
-        torch.cat([part.cost for part in parts], dim=1),
-        parts[0].first_scored,
-    )

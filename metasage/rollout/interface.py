@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from metasage.problems.batch import Batch
 
@@ -254,6 +256,19 @@ class Rollouts:
     log_likelihood: Tensor
     cost: Tensor
     first_scored: bool
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rollouts]) -> Rollouts:
+        """Put the rollouts of several calls side by side."""
+        longest = max(part.actions.shape[2] for part in parts)
+        padded = [pad(part.actions, (0, longest - part.actions.shape[2])) for part in parts]
+        return cls(
+            torch.cat(padded, dim=1),
+            torch.cat([part.steps for part in parts], dim=1),
+            torch.cat([part.log_likelihood for part in parts], dim=1),
+            torch.cat([part.cost for part in parts], dim=1),
+            parts[0].first_scored,
+        )
 
 
 class DeadlineReached(Exception):  # noqa: N818 - not an error, but a signal

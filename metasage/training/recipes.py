@@ -93,8 +93,8 @@ _CPU_BASE = TrainingSettings(
     "tsp",
     (
         Stage(20, 128, 20, 2_000, 5e-4),
-        Stage(50, 64, 20, 12_000, 5e-4, 3e-4),
-        Stage(100, 32, 32, 15_000, 3e-4, 1e-5),
+        Stage(50, 64, 20, 6_000, 5e-4, 3e-4),
+        Stage(100, 32, 32, 10_000, 3e-4, 1e-5),
     ),
     normalise_advantages=True,
     clip_norm=1.0,

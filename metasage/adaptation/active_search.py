@@ -10,7 +10,7 @@ import torch
 from metasage.adaptation.gradient import GradientAdaptation
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.objective import AS_RATES, Objective
-from metasage.adaptation.task import Task
+from metasage.adaptation.task import Task, scaled_embedding
 from metasage.rollout.interface import DecoderInputs
 
 
@@ -44,5 +44,6 @@ class _WeightAdaptation(GradientAdaptation):
         return list(self.policy.parameters())
 
     def inputs(self) -> DecoderInputs:
-        found: DecoderInputs = self.policy(self.task.batch)
+        h = scaled_embedding(self.policy, self.task.sml, self.task.batch)
+        found: DecoderInputs = self.policy.decoder(h)
         return found

@@ -33,6 +33,9 @@ class Method(ABC):
     repeats: ClassVar[bool] = True
     """Whether another iteration may find something new."""
 
+    uses_sml: ClassVar[bool] = False
+    """Whether it starts from the scale meta-learner unless told otherwise."""
+
     iterations: int | None = None
     rollouts: int | None = None
     augment: int = 1

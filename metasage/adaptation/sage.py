@@ -59,6 +59,7 @@ class Sage(Method):
     """
 
     name = "sage"
+    uses_sml = True
 
     preset: Preset = "default"
     adapter: Literal["query", "embedding"] = "query"
@@ -105,7 +106,7 @@ class Sage(Method):
         guide = _Guide(*self.schedules(), self._get("horizon"))
         if self.adapter == "query":
             return _SageOnQuery(task, objective, guide)
-        return _SageOnEmbedding(task, objective, guide)
+        return SageOnEmbedding(task, objective, guide)
 
 
 @dataclass(frozen=True)
@@ -135,19 +136,19 @@ class _SageOnQuery(QueryAdaptation):
         return self.adapted(guided.temperature, guided.bias)
 
 
-class _SageOnEmbedding(GradientAdaptation):
+class SageOnEmbedding(GradientAdaptation):
     """The main text of the paper: eta acts on the node embeddings h."""
 
     def __init__(self, task: Task, objective: Objective, guide: _Guide) -> None:
         super().__init__(task, objective)
         self.guide = guide
 
-    def make_parameters(self) -> list[torch.Tensor]:
+    def make_parameters(self) -> list[torch.Tensor]:  # noqa: D102
         task = self.task
         self.embedding = task.embedding
         return [initial_eta(task.batch.num_instances, task.inputs.width, task.seed)]
 
-    def inputs(self) -> DecoderInputs:
+    def inputs(self) -> DecoderInputs:  # noqa: D102
         found: DecoderInputs = self.task.policy.decoder(self.adapted_embedding())
         return found
 
@@ -155,5 +156,5 @@ class _SageOnEmbedding(GradientAdaptation):
         """Node embeddings as eta leaves them."""
         return Adapter.from_flat(self.parameters[0])(self.embedding)
 
-    def decoding(self, iteration: int, progress: float) -> Decoding:
+    def decoding(self, iteration: int, progress: float) -> Decoding:  # noqa: D102
         return self.guide.decoding(self.task, iteration, progress)

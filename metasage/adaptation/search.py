@@ -35,7 +35,7 @@ class Search:
     callbacks
         Who wants to hear of it.
     started
-        Time of `time.monotonic` from which seconds count.
+        Time of `time.monotonic` from which seconds count; now by default.
     """
 
     def __init__(
@@ -43,12 +43,14 @@ class Search:
         incumbent: Incumbent,
         stop: StoppingCriterion,
         horizon: int | None,
-        limit: MaxRuntime | None,
-        callbacks: Callbacks,
-        started: float,
+        limit: MaxRuntime | None = None,
+        callbacks: Callbacks | None = None,
+        started: float | None = None,
     ) -> None:
-        self.incumbent, self.stop, self.callbacks = incumbent, stop, callbacks
-        self.horizon, self.limit, self.started = horizon, limit, started
+        self.incumbent, self.stop = incumbent, stop
+        self.callbacks = Callbacks() if callbacks is None else callbacks
+        self.horizon, self.limit = horizon, limit
+        self.started = time.monotonic() if started is None else started
         self.iteration = 0
         self.curve: list[tuple[float, int, float]] = []
         self.interrupted = False

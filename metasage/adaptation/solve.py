@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import Any
 
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.method import Method
@@ -16,6 +15,8 @@ from metasage.adaptation.task import Task, require_device
 from metasage.errors import InfeasibleError, InputError
 from metasage.policies.library import default_model, find_model
 from metasage.policies.model import Model
+from metasage.policies.sml import Sml
+from metasage.policies.sml_files import find_sml
 from metasage.problems import Instance, Solution, check
 from metasage.rollout import get_engine
 from metasage.rollout.interface import DeadlineReached
@@ -31,6 +32,7 @@ def solve(
     stop: StoppingCriterion | None = None,
     *,
     model: Model | str | None = None,
+    sml: Sml | str = "auto",
     seed: int = 1234,
     engine: str = "auto",
     threads: int = 0,
@@ -52,6 +54,9 @@ def solve(
         When to end, beside the method's number of iterations.
     model
         The network: a model, the name of a shipped one, or a file.
+    sml
+        The scale meta-learner, or how to find it (see `find_sml`); ``auto`` is
+        the network's own for SAGE, and none for other methods.
     seed
         Same seed, same result, whatever the number of threads.
     engine, threads, device
@@ -84,6 +89,7 @@ def solve(
     if not isinstance(model, Model):
         name = default_model(instance.problem.name) if model is None else model
         model = find_model(name, instance.problem.name)
+    found = find_sml(sml, model, wanted=method.uses_sml) if isinstance(sml, str) else sml
     incumbent = _incumbent(instance, initial_solution)
     limit = deadline_of(stop)
     horizon = method.iterations
@@ -102,6 +108,7 @@ def solve(
             instance,
             model.policy,
             roller,
+            sml=None if found is None else found.learner,
             rollouts=method.rollouts,
             copies=method.augment,
             seed=seed,
@@ -126,7 +133,17 @@ def solve(
         search.iteration,
         search.seconds(),
         search.interrupted,
-        _settings(method, model.name, roller.name, seed, getattr(roller, "threads", threads)),
+        {
+            "method": method.name,
+            "parameters": method.parameters(),
+            "preset": getattr(method, "preset", "default"),
+            "model": model.name,
+            "sml": "none" if found is None else found.name,
+            "improve": "none",
+            "engine": roller.name,
+            "seed": seed,
+            "threads": getattr(roller, "threads", threads),
+        },
     )
     callbacks.on_end(result)
     return result
@@ -145,17 +162,3 @@ def _incumbent(instance: Instance, initial: Solution | None) -> Incumbent:
         assert verdict.objective is not None
         incumbent.offer(initial, verdict.objective)
     return incumbent
-
-
-def _settings(method: Method, model: str, engine: str, seed: int, threads: int) -> dict[str, Any]:
-    return {
-        "method": method.name,
-        "parameters": method.parameters(),
-        "preset": getattr(method, "preset", "default"),
-        "model": model,
-        "sml": "none",
-        "improve": "none",
-        "engine": engine,
-        "seed": seed,
-        "threads": threads,
-    }

@@ -14,6 +14,7 @@ from torch import Tensor
 from metasage.adaptation.result import Incumbent
 from metasage.errors import InputError
 from metasage.policies.policy import AttentionPolicy
+from metasage.policies.sml import ScaleMetaLearner
 from metasage.policies.symmetry import augment
 from metasage.problems import Instance
 from metasage.problems.batch import Batch
@@ -48,8 +49,10 @@ class Task:
         What constructs rollouts.
     batch
         The symmetric copies of the instance.
+    sml
+        The scale meta-learner that moves their embeddings, if any.
     embedding
-        Their node embeddings h.
+        Their node embeddings h, moved by it.
     inputs
         What the decoder takes from them.
     rollouts
@@ -66,6 +69,7 @@ class Task:
     policy: AttentionPolicy
     engine: Engine
     batch: Batch
+    sml: ScaleMetaLearner | None
     embedding: Tensor
     inputs: DecoderInputs
     rollouts: int
@@ -80,6 +84,7 @@ class Task:
         policy: AttentionPolicy,
         engine: Engine,
         *,
+        sml: ScaleMetaLearner | None = None,
         rollouts: int | None,
         copies: int,
         seed: int,
@@ -101,13 +106,13 @@ class Task:
         _require_memory(instance, copies, memory)
         batch = augment(policy.view([instance], device), copies)
         with torch.no_grad(), one_thread():
-            embedding = policy.embed(batch)
+            embedding = scaled_embedding(policy, sml, batch)
             inputs: DecoderInputs = policy.decoder(embedding)
         wanted = instance.size if rollouts is None else rollouts
         if wanted < 1:
             raise InputError(f"rollouts is {wanted} and must be at least 1.")
         return cls(
-            instance, policy, engine, batch, embedding, inputs, wanted, seed, memory, deadline
+            instance, policy, engine, batch, sml, embedding, inputs, wanted, seed, memory, deadline
         )
 
     def starts(self, greedy: bool) -> Tensor | None:
@@ -205,6 +210,12 @@ class Task:
             # Scores of all heads, their softmax and products, masks and logits.
             each += rows * nodes * 4 * (3 * self.inputs.heads + 12)
         return max(_CHUNK, int(self.max_memory / each) // _CHUNK * _CHUNK)
+
+
+def scaled_embedding(policy: AttentionPolicy, sml: ScaleMetaLearner | None, batch: Batch) -> Tensor:
+    """Encode a batch, and let the scale meta-learner move the embeddings."""
+    h = policy.embed(batch)
+    return h if sml is None else sml(h, batch)
 
 
 def free_memory() -> float:

@@ -12,13 +12,25 @@ if TYPE_CHECKING:
 
 MethodName = Annotated[
     str,
-    typer.Option("--method", help="greedy, sample, as, eas-lay, eas-emb, sgbs, sgbs-eas or sage."),
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="greedy, sample, as, eas-lay, eas-emb, eas-tab, sgbs, sgbs-eas or sage.",
+    ),
 ]
 PresetName = Annotated[
     str, typer.Option("--preset", help="Reading of sage: default, paper or official.")
 ]
 ModelName = Annotated[
     str | None, typer.Option("--model", metavar="NAME|FILE", help="Network; see metasage models.")
+]
+SmlName = Annotated[
+    str,
+    typer.Option(
+        "--sml",
+        metavar="auto|shipped|none|NAME|FILE",
+        help="Scale meta-learner. auto: the network's own for sage; shipped: for any method.",
+    ),
 ]
 TimeLimit = Annotated[
     float | None,

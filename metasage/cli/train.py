@@ -98,3 +98,52 @@ def print_progress(row: dict[str, Any]) -> None:
             f"{row['instances_per_second']:.0f} instances/s  "
             f"{int(left // 3600)}:{int(left % 3600 // 60):02d} h left"
         )
+
+
+@app.command("sml", help="Train the scale meta-learner of a network, labels first.")
+def meta_train(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Network, by name or file.")],
+    output: Folder,
+    recipe: Recipe = "cpu",
+    assignments: Assignments = None,
+    resume: Resume = False,
+    labels_only: Annotated[
+        bool, typer.Option("--labels-only", help="Make labels; several processes may.")
+    ] = False,
+    engine: EngineName = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Make labels and train a scale meta-learner."""
+    from metasage.errors import InputError
+    from metasage.training.sml.settings import sml_recipe
+    from metasage.training.sml.train import train_sml
+
+    if resume and assignments:
+        raise InputError("a resumed run keeps its settings: --set does not go with it.")
+    run = train_sml(
+        output,
+        model,
+        None if resume else sml_recipe(recipe).overridden(assignments or []),
+        resume=resume,
+        engine=engine,
+        labels_only=labels_only,
+        listener=None if quiet else print_meta_progress,
+    )
+    if not quiet:
+        state = "finished" if run.is_finished else "stopped, go on with --resume"
+        typer.echo(f"{output}: {state} after {run.step} of {run.settings.total_steps} steps")
+
+
+def print_meta_progress(row: dict[str, Any]) -> None:
+    """Print a row of the meta-training's log for people."""
+    if "labels" in row:
+        typer.echo(f"label {row['labels']} of {row['of']}")
+    elif "cost" in row:
+        typer.echo(
+            f"step {row['step']} of {row['of']}  distance {row['distance']:.3f}  "
+            f"cost {row['cost']:.4f}  {row['seconds']:.0f} s"
+        )
+    for kind in ("without", "with"):
+        if kind in row:
+            costs = ", ".join(f"N={size} {cost:.4f}" for size, cost in row[kind].items())
+            typer.echo(f"zero-shot {kind} meta-learner: {costs}")

@@ -14,7 +14,7 @@ from metasage.policies.config import PolicyConfig
 from metasage.policies.metadata import open_model, pack, unpack
 from metasage.policies.policy import AttentionPolicy
 
-_SML_PREFIX = "sml."
+SML_PREFIX = "sml."
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Model:
         sml = {
             name: _finite(name, tensor, torch.float32)
             for name, tensor in state.items()
-            if name.startswith(_SML_PREFIX)
+            if name.startswith(SML_PREFIX)
         }
         given = {name: tensor for name, tensor in state.items() if name not in sml}
         for name in sorted(own.keys() ^ given.keys()):

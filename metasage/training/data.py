@@ -21,7 +21,7 @@ def training_instances(settings: TrainingSettings, stage: Stage, seed: int) -> l
     """Draw the instances of a step, for all processes."""
     random = np.random.default_rng(seed)
     layout: Layout = "uniform"
-    if random.random() < settings.clustered:
+    if random.random() < stage.clustered:
         layout = "clustered" if random.random() < 0.5 else "mixed"
     problem = get_problem(settings.problem)
     arrays = problem.generate(stage.size, stage.batch, seed, layout)

@@ -94,7 +94,7 @@ _CPU_BASE = TrainingSettings(
     (
         Stage(20, 128, 20, 2_000, 5e-4),
         Stage(50, 64, 20, 6_000, 5e-4, 3e-4),
-        Stage(100, 32, 32, 10_000, 3e-4, 1e-5),
+        Stage(100, 32, 32, 5_000, 3e-4, 2e-5, clustered=0.25),
     ),
     normalise_advantages=True,
     clip_norm=1.0,
@@ -104,7 +104,7 @@ _CPU_BASE = TrainingSettings(
 _CPU_SYMNCO = replace(
     _CPU_BASE,
     method="symnco",
-    stages=(Stage(100, 16, 32, 6_000, 1e-4, 1e-5),),
+    stages=(Stage(100, 16, 32, 6_000, 1e-4, 1e-5, clustered=0.25),),
     copies=2,
     invariance=0.1,
 )
@@ -114,7 +114,7 @@ _CPU_FREE = replace(
     stages=(
         Stage(20, 64, 16, 2_000, 5e-4),
         Stage(50, 32, 16, 12_000, 5e-4, 3e-4),
-        Stage(100, 16, 24, 12_000, 3e-4, 1e-5),
+        Stage(100, 16, 24, 12_000, 3e-4, 1e-5, clustered=0.25),
     ),
     policy={"starts": "free"},
     start_from="pomo-cvrp",

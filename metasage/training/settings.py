@@ -32,6 +32,8 @@ class Stage:
     lr, lr_end
         Learning rate at the start and at the end, geometric in between;
         constant if ``lr_end`` is 0.
+    clustered
+        Share of the steps whose nodes lie in clusters, or in a mixture of both.
     """
 
     size: int
@@ -40,9 +42,10 @@ class Stage:
     steps: int
     lr: float
     lr_end: float = 0.0
+    clustered: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("size", "batch", "rollouts", "steps", "lr", "lr_end"):
+        for name in ("size", "batch", "rollouts", "steps", "lr", "lr_end", "clustered"):
             if not isinstance(getattr(self, name), int | float):
                 raise InputError(f"{name} of a stage is '{getattr(self, name)}', not a number.")
         for name in ("size", "batch", "rollouts", "steps"):
@@ -50,6 +53,8 @@ class Stage:
                 raise InputError(f"{name} of a stage is {getattr(self, name)}, must be at least 1.")
         if self.lr <= 0 or self.lr_end < 0:
             raise InputError(f"the learning rates {self.lr} and {self.lr_end} are not understood.")
+        if not 0 <= self.clustered <= 1:
+            raise InputError(f"clustered is {self.clustered} and must lie between 0 and 1.")
 
     def lr_at(self, step: int) -> float:
         """Learning rate of a step of this stage."""
@@ -84,8 +89,6 @@ class TrainingSettings:
     average
         Decay of the moving average of the weights, which is what is validated
         and saved; 0 for the weights themselves.
-    clustered
-        Share of the steps whose nodes lie in clusters.
     policy
         Options of the policy that differ from the method's own.
     start_from
@@ -108,7 +111,6 @@ class TrainingSettings:
     weight_decay: float = 1e-6
     clip_norm: float = 0.0
     average: float = 0.0
-    clustered: float = 0.0
     policy: dict[str, Any] = field(default_factory=dict)
     start_from: str = ""
     seed: int = 1234
@@ -128,11 +130,11 @@ class TrainingSettings:
             raise InputError(f"{self.copies} copies do not fit {self.method}.")
         if any(stage.rollouts * self.copies < 2 for stage in self.stages):
             raise InputError("a shared baseline needs at least two rollouts of an instance.")
-        for name in ("invariance", "weight_decay", "clip_norm", "average", "clustered"):
+        for name in ("invariance", "weight_decay", "clip_norm", "average"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} is {getattr(self, name)} and must not be negative.")
-        if self.average >= 1 or self.clustered > 1:
-            raise InputError("average must be below 1, and clustered at most 1.")
+        if self.average >= 1:
+            raise InputError(f"average is {self.average} and must be below 1.")
         for name in ("validation_count", "validate_every", "save_every", "log_every"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)} and must be at least 1.")
@@ -179,24 +181,28 @@ class TrainingSettings:
 
         ``stages.0.lr=1e-4`` sets a value of one stage.
         """
-        values = self.to_dict()
-        for assignment in assignments:
-            name, mark, text = assignment.partition("=")
-            try:
-                value = tomllib.loads(f"value = {text}")["value"]
-            except tomllib.TOMLDecodeError:
-                value = text
-            target: Any = values
-            *path, last = name.strip().split(".")
-            try:
-                for part in path:
-                    target = target[int(part) if isinstance(target, list | tuple) else part]
-                if not mark or (last not in target and path[:1] != ["policy"]):
-                    raise KeyError(name)
-                target[last] = value
-            except (KeyError, IndexError, ValueError, TypeError):
-                raise InputError(f"'{assignment}' does not set a known setting.") from None
-        return TrainingSettings.from_dict(values)
+        return TrainingSettings.from_dict(assign(self.to_dict(), assignments))
+
+
+def assign(values: dict[str, Any], assignments: Iterable[str]) -> dict[str, Any]:
+    """Set ``name=value`` in plain data, values as in TOML; ``a.0.b=1`` reaches inside."""
+    for assignment in assignments:
+        name, mark, text = assignment.partition("=")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text
+        target: Any = values
+        *path, last = name.strip().split(".")
+        try:
+            for part in path:
+                target = target[int(part) if isinstance(target, list | tuple) else part]
+            if not mark or (last not in target and path[:1] != ["policy"]):
+                raise KeyError(name)
+            target[last] = value
+        except (KeyError, IndexError, ValueError, TypeError):
+            raise InputError(f"'{assignment}' does not set a known setting.") from None
+    return values
 
 
 def load_settings(path: str | Path) -> TrainingSettings:

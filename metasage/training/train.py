@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
 
 from metasage.errors import InputError, MetasageError
 from metasage.rollout import get_engine
+from metasage.training.interrupts import stop_politely
 from metasage.training.log import RunLog, draw_curve
 from metasage.training.processes import Processes
 from metasage.training.run import Run, open_run
@@ -80,7 +78,7 @@ def train(
     deadline = None if time_limit is None else time.monotonic() + time_limit
     bad_steps = 0
     clock = _Clock(run)
-    with _stop_politely() as stopped:
+    with stop_politely() as stopped:
         while not run.is_finished:
             run.policy.train()
             report = compute_gradients(run.policy, roller, run.settings, run.step, processes)
@@ -167,20 +165,3 @@ def _validation_row(run: Run, engine: Any) -> dict[str, Any]:
         "validation_size": size,
         "gap": gap(settings.problem, size, count, objective),
     }
-
-
-@contextmanager
-def _stop_politely() -> Iterator[Callable[[], bool]]:
-    """Turn Ctrl-C and SIGTERM into a question that the loop asks after each step."""
-    asked = False
-
-    def ask(signum: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        asked = True
-
-    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: asked
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

@@ -1,0 +1,148 @@
+"""The scale meta-learner g_phi: moves node embeddings to where larger instances need them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from metasage.errors import InputError
+from metasage.problems.batch import Batch
+
+Reading = Literal["paper", "official"]
+READINGS: tuple[Reading, ...] = ("official", "paper")
+
+# The published code's width of the second layer; the paper's is that of the embedding.
+_OFFICIAL_HIDDEN = 1024
+
+# Networks are trained at this size, so that it has the scale 1.
+_TRAINING_SIZE = 100
+
+# Rows of the distance matrix that are in memory at a time.
+_ROWS = 1024
+
+
+class ScaleMetaLearner(nn.Module):
+    """Maps embeddings h and the scale of the instance to scale-aware embeddings.
+
+    ``paper``: ``mlp(h + cond(N / 100))``, with biases, as wide as the embedding.
+    ``official``, as in the published code: ``h + mlp(h + cond(s))`` without biases,
+    with a scale s of each node that is corrected for the density around it.
+
+    Parameters
+    ----------
+    reading
+        Which of the two.
+    width
+        Width of the embedding.
+    hidden
+        Width of the hidden layer; None takes the reading's own.
+    """
+
+    def __init__(
+        self, reading: Reading = "official", width: int = 128, hidden: int | None = None
+    ) -> None:
+        super().__init__()
+        if reading not in READINGS:
+            raise InputError(f"reading '{reading}' is not one of {', '.join(READINGS)}.")
+        self.reading = reading
+        inner = hidden or (_OFFICIAL_HIDDEN if reading == "official" else width)
+        bias = reading == "paper"
+        self.scale_in = nn.Linear(1, width, bias=bias)
+        self.scale_out = nn.Linear(width, width, bias=bias)
+        self.hidden = nn.Linear(width, inner, bias=bias)
+        self.output = nn.Linear(inner, width, bias=bias)
+        if reading == "official":
+            nn.init.zeros_(self.output.weight)  # begins as the identity
+
+    @property
+    def width(self) -> int:
+        """Width of the embedding."""
+        return self.scale_out.out_features
+
+    def forward(self, h: Tensor, batch: Batch, size: float | None = None) -> Tensor:
+        """Transform embeddings of shape (instances, nodes, width).
+
+        Parameters
+        ----------
+        h
+            Node embeddings of the encoder.
+        batch
+            The instances.
+        size
+            Number of nodes to be told instead of the true one.
+        """
+        scale = self.scale(batch, size)
+        condition = self.scale_out(torch.relu(self.scale_in(scale)))
+        moved: Tensor = self.output(torch.relu(self.hidden(h + condition)))
+        return h + moved if self.reading == "official" else moved
+
+    def scale(self, batch: Batch, size: float | None = None) -> Tensor:
+        """Return the scale that is fed in, shape (instances, nodes or 1, 1)."""
+        depot = int(batch.problem.has_depot)
+        if self.reading == "paper":
+            told = batch.num_nodes - depot if size is None else size
+            return batch.coords.new_full((batch.num_instances, 1, 1), told / _TRAINING_SIZE)
+        told = batch.num_nodes if size is None else size + depot
+        return told / _TRAINING_SIZE / _sparsity(batch.coords)
+
+
+def _sparsity(coords: Tensor) -> Tensor:
+    """Mean distance of each node to all, over that to its hundred nearest."""
+    nodes = coords.shape[1]
+    near = min(_TRAINING_SIZE, nodes)
+    parts = []
+    for rows in torch.split(coords, _ROWS, dim=1):
+        distance = torch.cdist(rows, coords, compute_mode="donot_use_mm_for_euclid_dist")
+        nearest = distance.topk(near, dim=-1, largest=False).values
+        # Where all of them lie on one spot, that is as dense as the whole.
+        ratio = distance.mean(-1) / nearest.mean(-1)
+        parts.append(torch.where(torch.isfinite(ratio), ratio, 1.0))
+    return torch.cat(parts, dim=1).unsqueeze(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Sml:
+    """A scale meta-learner with its provenance.
+
+    Parameters
+    ----------
+    learner
+        The module, in evaluation mode.
+    provenance
+        How the weights were made, as plain data.
+    name
+        What the user called it: a network's name, or a file.
+    """
+
+    learner: ScaleMetaLearner
+    provenance: dict[str, Any] = field(default_factory=dict)
+    name: str = "custom"
+
+    @property
+    def sizes(self) -> tuple[int, int] | None:
+        """Smallest and largest size it was trained on, if that is known."""
+        sizes = self.provenance.get("sizes")
+        return (min(sizes), max(sizes)) if sizes else None
+
+    @classmethod
+    def build(
+        cls, reading: Reading, tensors: Mapping[str, Tensor], provenance: dict[str, Any]
+    ) -> Sml:
+        """Make a meta-learner of tensors that must fit exactly."""
+        try:
+            width, hidden = tensors["output.weight"].shape
+            with torch.device("meta"):
+                learner = ScaleMetaLearner(reading, int(width), int(hidden))
+            weights = {name: tensor.float() for name, tensor in tensors.items()}
+            learner.load_state_dict(weights, assign=True)
+        except (KeyError, ValueError, RuntimeError):
+            raise InputError(
+                f"the tensors are not those of a scale meta-learner ({reading})."
+            ) from None
+        if not all(torch.isfinite(weight).all() for weight in learner.parameters()):
+            raise InputError("a weight of the scale meta-learner is not a finite number.")
+        return cls(learner.eval().requires_grad_(False), provenance)

@@ -1,0 +1,119 @@
+"""Where scale meta-learners are found: in a model, shipped with the package, or in a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from metasage.errors import InputError
+from metasage.policies.library import WEIGHTS
+from metasage.policies.metadata import open_model
+from metasage.policies.model import SML_PREFIX, Model
+from metasage.policies.sml import READINGS, Sml
+
+SHIPPED = WEIGHTS / "sml"
+
+_KEY = "metasage-sml"
+_SUFFIX = ".safetensors"
+
+
+def find_sml(name_or_path: str, model: Model, *, wanted: bool = True) -> Sml | None:
+    """Find the scale meta-learner that a user asked for.
+
+    Parameters
+    ----------
+    name_or_path
+        ``auto``: the model's own where the method wants one; ``shipped``: the
+        model's own; ``none``; the name of a shipped network; or a file.
+    model
+        The network that it is to be used with.
+    wanted
+        Whether the method makes use of one by itself.
+
+    Raises
+    ------
+    InputError
+        If there is no such meta-learner, or it does not fit the network.
+    """
+    if name_or_path == "none" or (name_or_path == "auto" and not wanted):
+        return None
+    if name_or_path in ("auto", "shipped"):
+        found = own_sml(model)
+        if found is None and name_or_path == "shipped":
+            raise InputError(f"there is no scale meta-learner for the model '{model.name}'.")
+        return found
+    path = SHIPPED / (name_or_path + _SUFFIX)
+    if not path.exists():
+        path = Path(name_or_path)
+        if path.suffix != _SUFFIX:
+            known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*" + _SUFFIX)))
+            raise InputError(
+                f"there is no scale meta-learner '{name_or_path}': the package has "
+                f"{known or 'none'}, and a file ends in {_SUFFIX}."
+            )
+    found = replace(load_sml(path), name=name_or_path)
+    if found.learner.width != model.config.width:
+        raise InputError(
+            f"the scale meta-learner is {found.learner.width} wide, and the model "
+            f"{model.config.width}.",
+            path,
+        )
+    return found
+
+
+def own_sml(model: Model) -> Sml | None:
+    """Return the meta-learner that came with a model, or was shipped for exactly its weights."""
+    if model.sml:
+        tensors = {name.removeprefix(SML_PREFIX): tensor for name, tensor in model.sml.items()}
+        return replace(Sml.build("official", tensors, {}), name=model.name)
+    path = SHIPPED / (model.name + _SUFFIX)
+    if not path.exists():
+        return None
+    found = load_sml(path)
+    if found.provenance.get("fingerprint") != fingerprint(model):
+        return None  # of an earlier version of the network: it would do harm
+    return replace(found, name=model.name)
+
+
+def fingerprint(model: Model) -> str:
+    """Tell networks apart by their weights, in the precision of shipped files."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.policy.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().half().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def save_sml(sml: Sml, path: str | Path, dtype: torch.dtype = torch.float32) -> None:
+    """Write a meta-learner as safetensors, whole or not at all."""
+    from safetensors.torch import save
+
+    from metasage.io import write_atomically
+
+    tensors = {
+        name: tensor.detach().cpu().to(dtype).contiguous()
+        for name, tensor in sml.learner.state_dict().items()
+    }
+    about: dict[str, Any] = {"reading": sml.learner.reading, "provenance": sml.provenance}
+    write_atomically(path, save(tensors, {_KEY: json.dumps(about)}))
+
+
+def load_sml(path: str | Path) -> Sml:
+    """Read a meta-learner that `save_sml` wrote."""
+    with open_model(path, "pt") as file:
+        metadata = file.metadata() or {}
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    try:
+        about = json.loads(metadata[_KEY])
+        if about["reading"] not in READINGS:
+            raise ValueError(about["reading"])
+        return Sml.build(about["reading"], tensors, dict(about["provenance"]))
+    except (KeyError, TypeError, ValueError):
+        raise InputError("the file lacks the metadata of a scale meta-learner.", path) from None
+    except InputError as error:
+        raise InputError(error.message, path) from None

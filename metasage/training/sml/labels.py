@@ -1,0 +1,155 @@
+"""Labels: where a teacher takes the embeddings of an instance, one file each."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from metasage.adaptation.method import Method
+from metasage.adaptation.result import Incumbent
+from metasage.adaptation.sage import Sage, SageOnEmbedding
+from metasage.adaptation.search import Search
+from metasage.adaptation.stop import MaxIterations
+from metasage.adaptation.task import Task
+from metasage.errors import InputError
+from metasage.io import write_atomically
+from metasage.policies.model import Model
+from metasage.problems import Instance
+from metasage.problems.sets import generate
+from metasage.rollout.interface import Engine
+from metasage.training.sml.settings import SmlSettings
+
+_SUFFIX = ".safetensors"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A place in the folder of labels.
+
+    Parameters
+    ----------
+    size
+        Size of the instance.
+    index
+        Its number among those of this size.
+    """
+
+    size: int
+    index: int
+
+    def path(self, folder: Path) -> Path:
+        """File of the label."""
+        return folder / f"{self.size}-{self.index:05d}{_SUFFIX}"
+
+    def instance(self, problem: str, seed: int) -> Instance:
+        """Draw the instance that is labelled, which depends on nothing else."""
+        drawn = np.random.SeedSequence([seed, self.size, self.index]).generate_state(1)[0]
+        return generate(problem, self.size, 1, int(drawn))[0]
+
+
+def all_labels(settings: SmlSettings) -> list[Label]:
+    """Return the labels of a run, in the order in which they are made."""
+    return [
+        Label(size, index) for index in range(settings.labels_per_size) for size in settings.sizes
+    ]
+
+
+def make_labels(
+    folder: Path,
+    model: Model,
+    engine: Engine,
+    settings: SmlSettings,
+    stopped: Callable[[], bool],
+) -> Iterator[Label]:
+    """Make the labels that are missing, and yield each one that was made.
+
+    Several processes may do so in the same folder: each label has a lock, which
+    the system takes back from a process that was killed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    method = teacher(settings)
+    problem = model.config.problem
+    for label in all_labels(settings):
+        if stopped():
+            return
+        path = label.path(folder)
+        if path.exists():
+            continue
+        with _locked(path.with_suffix(".lock")) as mine:
+            if not mine or path.exists():
+                continue
+            moved = teach(label.instance(problem, settings.seed), model, engine, method)
+            if moved is None:
+                return
+            _save(path, moved)
+        yield label
+
+
+def teacher(settings: SmlSettings) -> Sage:
+    """Return the method that makes labels: a residual layer on the embeddings."""
+    plain = settings.teacher == "eas"
+    return Sage(
+        adapter="embedding",
+        bias="none" if plain else None,
+        temperature_end=1.0 if plain else 0.3,
+        imitation=0.0 if plain else settings.imitation,
+        iterations=settings.teacher_iterations,
+        rollouts=settings.teacher_rollouts or None,
+    )
+
+
+def teach(instance: Instance, model: Model, engine: Engine, method: Method) -> Tensor | None:
+    """Adapt to an instance, and return how far its embeddings moved; None if interrupted."""
+    task = Task.of(instance, model.policy, engine, rollouts=method.rollouts, copies=1, seed=1234)
+    strategy = method.start(task)
+    assert isinstance(strategy, SageOnEmbedding)
+    assert method.iterations is not None
+    stop = MaxIterations(method.iterations)
+    search = Search(Incumbent(instance), stop, method.iterations)
+    search.run(strategy)
+    if search.interrupted:
+        return None
+    with torch.no_grad():
+        return (strategy.adapted_embedding() - task.embedding)[0]
+
+
+def load_label(path: Path) -> Tensor:
+    """Read how far a teacher moved the embeddings of an instance."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(path)["moved"]
+    except (OSError, SafetensorError, KeyError):
+        raise InputError("this is not a label; remove it to have it made again.", path) from None
+
+
+def _save(path: Path, moved: Tensor) -> None:
+    from safetensors.torch import save
+
+    write_atomically(path, save({"moved": moved.contiguous()}))
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[bool]:
+    """Hold a lock for as long as the block runs; yield whether it was free."""
+    handle = os.open(path, os.O_CREAT | os.O_RDWR)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from metasage.cli import check, evaluate, generate, info, models, solve, train
+from metasage.cli import check, evaluate, generate, info, models, reproduce, solve, train
 
 app = typer.Typer(
     name="metasage",
@@ -40,5 +40,6 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("generate")(generate.generate)
 app.command("check")(check.check)
 app.command("info")(info.info)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(models.app, name="models")
 app.add_typer(train.app, name="train")

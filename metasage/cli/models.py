@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,7 +28,7 @@ def default(context: typer.Context) -> None:
 @app.command("list")
 def list_models(json: Json = None) -> None:
     """List the networks that come with the package."""
-    from metasage.cli.output import write_json
+    from metasage.cli.output import print_table, write_json
     from metasage.policies.library import shipped_models
     from metasage.policies.metadata import read_metadata
 
@@ -43,7 +42,8 @@ def list_models(json: Json = None) -> None:
     if json == "-":
         return
     if rows:
-        _print_table([_COLUMNS, *(tuple(row.values()) for row in rows)])
+        texts = [["-" if v is None else str(v) for v in row.values()] for row in rows]
+        print_table(_COLUMNS, texts)
     else:
         typer.echo("no network comes with this installation: train or import one.")
 
@@ -105,14 +105,6 @@ def count_parameters(model: Model) -> dict[str, int]:
         "parameters": sum(weights.numel() for weights in model.policy.parameters()),
         "sml parameters": sum(weights.numel() for weights in model.sml.values()),
     }
-
-
-def _print_table(rows: Sequence[Sequence[Any]]) -> None:
-    texts = [["-" if value is None else str(value) for value in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    for row in texts:
-        cells = (f"{text:<{width}}" for text, width in zip(row, widths, strict=True))
-        typer.echo("  ".join(cells).rstrip())
 
 
 def _in_words(value: Any) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from metasage.errors import InputError
 from metasage.policies.library import WEIGHTS
@@ -75,15 +76,15 @@ def own_sml(model: Model) -> Sml | None:
     if not path.exists():
         return None
     found = load_sml(path)
-    if found.provenance.get("fingerprint") != fingerprint(model):
+    if found.provenance.get("fingerprint") != fingerprint(model.policy):
         return None  # of an earlier version of the network: it would do harm
     return replace(found, name=model.name)
 
 
-def fingerprint(model: Model) -> str:
+def fingerprint(module: nn.Module) -> str:
     """Tell networks apart by their weights, in the precision of shipped files."""
     digest = hashlib.sha256()
-    for name, tensor in sorted(model.policy.state_dict().items()):
+    for name, tensor in sorted(module.state_dict().items()):
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().half().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]

@@ -46,10 +46,12 @@ class MetaRun:
         The network, which stays as it is.
     settings
         Settings of the run.
+    labels
+        Folder of the labels.
     """
 
-    def __init__(self, folder: Path, model: Model, settings: SmlSettings) -> None:
-        self.folder, self.model, self.settings = folder, model, settings
+    def __init__(self, folder: Path, model: Model, settings: SmlSettings, labels: Path) -> None:
+        self.folder, self.model, self.settings, self.labels = folder, model, settings, labels
         torch.manual_seed(settings.seed)
         self.learner = ScaleMetaLearner(settings.reading, model.config.width)
         self.optimizer = torch.optim.Adam(
@@ -101,6 +103,7 @@ def train_sml(
     *,
     resume: bool = False,
     engine: str = "auto",
+    labels: Path | None = None,
     labels_only: bool = False,
     listener: Listener | None = None,
 ) -> MetaRun:
@@ -118,17 +121,20 @@ def train_sml(
         Go on with the run in the folder, exactly as if it had not stopped.
     engine
         Engine of the rollouts.
+    labels
+        Folder of the labels, which several runs may share; the run's own by
+        default.
     labels_only
         Stop when there are no more labels to make. Several processes may make
         them in the same folder.
     listener
         Called with each row of the log, and once for each label.
     """
-    run = _open(Path(folder), find_model(model), settings, resume)
+    run = _open(Path(folder), find_model(model), settings, resume, labels)
     roller = get_engine(engine, run.model.config)
     with stop_politely() as stopped:
         began = time.monotonic()
-        for _ in make_labels(run.folder / LABELS, run.model, roller, run.settings, stopped):
+        for _ in make_labels(run.labels, run.model, roller, run.settings, stopped):
             if listener is not None:
                 listener({"labels": _count(run), "of": len(all_labels(run.settings))})
         run.seconds += time.monotonic() - began
@@ -175,7 +181,7 @@ def meta_step(run: MetaRun, engine: Engine) -> dict[str, float]:
     for size in settings.sizes:
         chosen = _chosen(settings, size, run.step)
         instances = [label.instance(run.model.config.problem, settings.seed) for label in chosen]
-        moved = torch.stack([load_label(label.path(run.folder / LABELS)) for label in chosen])
+        moved = torch.stack([load_label(label.path(run.labels)) for label in chosen])
         seed = int(np.random.SeedSequence([settings.seed, size, run.step]).generate_state(1)[0])
         batch = policy.view(instances)
         loss = sml_loss(run.learner, policy, engine, batch, moved, settings, seed)
@@ -197,13 +203,14 @@ def _chosen(settings: SmlSettings, size: int, step: int) -> list[Label]:
 
 
 def _count(run: MetaRun) -> int:
-    folder = run.folder / LABELS
-    return sum(label.path(folder).exists() for label in all_labels(run.settings))
+    return sum(label.path(run.labels).exists() for label in all_labels(run.settings))
 
 
-def _open(folder: Path, model: Model, settings: SmlSettings | None, resume: bool) -> MetaRun:
+def _open(
+    folder: Path, model: Model, settings: SmlSettings | None, resume: bool, labels: Path | None
+) -> MetaRun:
     path = folder / SETTINGS
-    mark = {"model": fingerprint(model)}
+    mark = {"model": fingerprint(model.policy)}
     if path.exists() and not resume:
         raise InputError("there is a run already: go on with --resume, or choose another.", folder)
     if resume:
@@ -222,7 +229,7 @@ def _open(folder: Path, model: Model, settings: SmlSettings | None, resume: bool
     if not resume:
         about = mark | {"settings": settings.to_dict()}
         write_atomically(path, json.dumps(about, indent=1) + "\n")
-    run = MetaRun(folder, model, settings)
+    run = MetaRun(folder, model, settings, labels or folder / LABELS)
     if resume:
         run.load()
     return run
@@ -231,7 +238,7 @@ def _open(folder: Path, model: Model, settings: SmlSettings | None, resume: bool
 def _provenance(run: MetaRun, zero_shot_costs: dict[str, float]) -> dict[str, Any]:
     return {
         "model": run.model.name,
-        "fingerprint": fingerprint(run.model),
+        "fingerprint": fingerprint(run.model.policy),
         "problem": run.model.config.problem,
         "sizes": list(run.settings.sizes),
         "settings": run.settings.to_dict(),

@@ -38,15 +38,11 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-    """Print rows under headings."""
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(*columns, title=title or None, box=SIMPLE, title_justify="left")
-    for row in rows:
-        table.add_row(*row)
-    console = Console(markup=False, highlight=False)
-    if not console.is_terminal:
-        console = Console(markup=False, highlight=False, width=200)
-    console.print(table)
+    """Print rows under headings, in aligned columns."""
+    if title:
+        typer.echo(title)
+    lines = [columns, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (f"{text:<{width}}" for text, width in zip(line, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())

@@ -182,7 +182,8 @@ class Bench:
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
                 row = json.loads(line)
-                records[row.pop("key")] = Found(**row)
+                key = row.pop("key")
+                records[key] = Found(**row)
             except (ValueError, KeyError, TypeError):
                 continue  # cut off by a kill: it is made again
         return records

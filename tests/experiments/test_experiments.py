@@ -1,0 +1,89 @@
+"""Every experiment runs on tiny networks, remembers what it did, and adds up."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from metasage.experiments import EXPERIMENTS
+from metasage.experiments.base import Profile, change
+from metasage.experiments.bench import Bench, Found
+from metasage.experiments.curves import mean_curve
+from metasage.policies.config import PolicyConfig
+from metasage.policies.model import Model
+from metasage.policies.policy import AttentionPolicy
+from metasage.policies.sml import ScaleMetaLearner, Sml
+from metasage.policies.sml_files import save_sml
+from metasage.training.sml import settings as sml_settings
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("networks")
+    models, smls = {}, {}
+    for problem in ("tsp", "cvrp", "pctsp", "op"):
+        torch.manual_seed(0)
+        starts = "forced" if problem in ("tsp", "cvrp") else "free"
+        config = PolicyConfig(problem, width=64, layers=1, hidden=64, starts=starts)
+        models[problem] = str(folder / f"{problem}.safetensors")
+        Model(AttentionPolicy(config).eval().requires_grad_(False)).save(models[problem])
+        learner = ScaleMetaLearner("official", 64)
+        torch.nn.init.normal_(learner.output.weight, std=0.05)
+        smls[problem] = str(folder / f"{problem}-sml.safetensors")
+        save_sml(Sml(learner), smls[problem])
+    return models, smls
+
+
+TINY = Profile({12: 2}, iterations=4, rollouts=6)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_runs_and_goes_on(tmp_path, networks, name, monkeypatch):
+    short = replace(sml_settings.RECIPES["cpu"], labels=4, sizes=(10, 12), epochs=1, batch=2,
+                    teacher_iterations=2, teacher_rollouts=6, rollouts=6)  # fmt: skip
+    monkeypatch.setitem(sml_settings.RECIPES, "cpu", short)
+    experiment = EXPERIMENTS[name]
+    profile = replace(TINY, problems=experiment.cpu.problems)
+    lines: list[str] = []
+    table = experiment.run(Bench(tmp_path, *networks, listener=lines.append), profile)
+    assert lines
+    assert table.rows
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    files = table.save(tmp_path / name)
+    assert all(file.stat().st_size > 100 for file in files)
+    lines.clear()
+    again = experiment.run(Bench(tmp_path, *networks, listener=lines.append), profile)
+    assert again.rows == table.rows
+    assert not lines, "nothing is searched twice"
+
+
+def test_a_result_cut_off_by_a_kill_is_made_again(tmp_path, networks):
+    experiment = EXPERIMENTS["zero-shot"]
+    profile = replace(TINY, problems=("tsp",))
+    table = experiment.run(Bench(tmp_path, *networks), profile)
+    path = tmp_path / "searches.jsonl"
+    path.write_text(path.read_text()[:-30])
+    lines: list[str] = []
+    again = experiment.run(Bench(tmp_path, *networks, listener=lines.append), profile)
+    assert len(lines) == 1
+    assert again.rows == table.rows
+
+
+def test_means_over_curves_hold_the_incumbent():
+    one = Found(4.0, 1.0, [(0.1, 0, 6.0), (0.2, 2, 4.0)], {})
+    two = Found(5.0, 1.0, [(0.1, 0, 8.0), (0.2, 1, 5.0)], {})
+    assert mean_curve([one, two], 4) == pytest.approx([7.0, 5.5, 4.5, 4.5])
+
+
+def test_better_is_positive_in_both_senses():
+    assert change(10.0, 9.0, "tsp") == pytest.approx(10)
+    assert change(10.0, 11.0, "op") == pytest.approx(10)
+
+
+def test_the_papers_test_sets_are_the_instances(tmp_path, networks, shared):
+    import numpy as np
+
+    bench = Bench(tmp_path, *networks)
+    stored = np.load(shared / "data/paper_sets/vrp500_main_table_seed1234.npz")
+    found = bench.instances("cvrp", 500, 2)[1]
+    np.testing.assert_array_equal(found.coords[1:].astype(np.float32), stored["loc"][1])

@@ -9,7 +9,8 @@ import torch
 
 from metasage.adaptation.gradient import GradientAdaptation
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.objective import AS_RATES, Objective
+from metasage.adaptation.objective import Objective
+from metasage.adaptation.published import AS_RATES
 from metasage.adaptation.task import Task, scaled_embedding
 from metasage.rollout.interface import DecoderInputs
 
@@ -32,7 +33,7 @@ class ActiveSearch(Method):
     weight_decay: float = 1e-6
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        rate = self.learning_rate or AS_RATES[task.instance.problem.name]
+        rate = self.learning_rate or AS_RATES[task.instance.problem.name][0]
         return _WeightAdaptation(task, Objective(rate, 0.0, self.weight_decay))
 
 

@@ -9,14 +9,12 @@ import torch
 
 from metasage.adaptation.gradient import GradientAdaptation
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.objective import EAS_RATES, Objective
+from metasage.adaptation.objective import Objective
+from metasage.adaptation.published import EAS_RATES, EMB_RATES, IMITATION
 from metasage.adaptation.query import QueryAdaptation
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.rollout.interface import DecoderInputs
-
-# Of the public code of EAS-Emb; the paper has none for PCTSP and OP.
-_EMB_RATES = {"tsp": 3.2e-3, "cvrp": 4.9e-3, "pctsp": 1e-3, "op": 1e-3}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +38,7 @@ class Eas(Method):
     variant: Literal["lay", "emb"] = "lay"
     place: Literal["before", "after"] = "before"
     learning_rate: float | None = None
-    imitation: float = 0.005
+    imitation: float = IMITATION
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -53,8 +51,8 @@ class Eas(Method):
             raise InputError(f"EAS '{self.variant}' {self.place} the combination is not known.")
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        rates = EAS_RATES if self.variant == "lay" else _EMB_RATES
-        rate = self.learning_rate or rates[task.instance.problem.name]
+        rates = EAS_RATES if self.variant == "lay" else EMB_RATES
+        rate = self.learning_rate or rates[task.instance.problem.name][0]
         objective = Objective(rate, self.imitation)
         if self.variant == "lay":
             return QueryAdaptation(task, objective, self.place)

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 import torch
 
 from metasage.adaptation.method import Method, Strategy
+from metasage.adaptation.published import TABLES
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task, one_thread
 from metasage.errors import InputError
 from metasage.problems import Solution
 from metasage.rollout.interface import Decoding, EdgeBonus, Rollouts
 from metasage.rollout.torch_engine import StepDecoder
-
-# Exponent and strength of the public code, which has none for PCTSP and OP:
-# there, those of the CVRP.
-_TABLES = {"tsp": (0.505, 8.57), "cvrp": (0.539, 9.55), "pctsp": (0.539, 9.55), "op": (0.539, 9.55)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +42,7 @@ class EasTab(Method):
                 raise InputError(f"exponent and strength must be positive, and one is {value}.")
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        exponent, strength = _TABLES[task.instance.problem.name]
+        exponent, strength = TABLES[task.instance.problem.name]
         return _TableAdaptation(task, self.exponent or exponent, self.strength or strength)
 
 

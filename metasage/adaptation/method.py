@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from metasage.adaptation.published import ITERATIONS
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
@@ -54,7 +55,7 @@ class Method(ABC):
 
     def default_iterations(self, problem: str) -> int:
         """Return the number of iterations where neither it nor a time limit is given."""
-        return 100 if problem in ("pctsp", "op") else 200
+        return int(ITERATIONS[problem][0])
 
     def parameters(self) -> dict[str, Any]:
         """Return the settings as plain data."""

@@ -9,10 +9,6 @@ from torch import Tensor
 
 from metasage.errors import InputError
 
-# Learning rates of the paper's appendix (EAS and SAGE; AS), by problem.
-EAS_RATES = {"tsp": 3.2e-3, "cvrp": 4.1e-3, "pctsp": 1e-3, "op": 1e-3}
-AS_RATES = {"tsp": 2.6e-4, "cvrp": 2.6e-5, "pctsp": 2.6e-4, "op": 2.6e-4}
-
 
 @dataclass(frozen=True)
 class Objective:

@@ -9,23 +9,25 @@ import torch
 
 from metasage.adaptation.gradient import GradientAdaptation
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.objective import EAS_RATES, Objective
+from metasage.adaptation.objective import Objective
+from metasage.adaptation.published import EAS_RATES, IMITATION
 from metasage.adaptation.query import QueryAdaptation, initial_eta
+from metasage.adaptation.result import Incumbent
 from metasage.adaptation.schedule import BiasSchedule, Geometric
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
-from metasage.rollout.interface import Adapter, DecoderInputs, Decoding
+from metasage.rollout.interface import Adapter, DecoderInputs, Decoding, Rollouts
 
 Preset = Literal["default", "paper", "official"]
 
 # The readings of the method; docs/adaptation.md says where they differ and why.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {"bias": "outside", "alpha": 1.0, "alpha_end": 0.3, "by_density": False,
-              "replay": False, "horizon": None, "tsp_weight_decay": 0.0},
+              "replay": False, "greedy_start": False, "horizon": None, "tsp_weight_decay": 0.0},
     "official": {"bias": "inside", "alpha": 1.0, "alpha_end": 0.3, "by_density": False,
-                 "replay": True, "horizon": 200, "tsp_weight_decay": 1e-6},
+                 "replay": True, "greedy_start": False, "horizon": 200, "tsp_weight_decay": 1e-6},
     "default": {"bias": "outside", "alpha": 10.0, "alpha_end": 10.0, "by_density": True,
-                "replay": True, "horizon": None, "tsp_weight_decay": 0.0},
+                "replay": True, "greedy_start": True, "horizon": None, "tsp_weight_decay": 0.0},
 }  # fmt: skip
 
 
@@ -56,6 +58,9 @@ class Sage(Method):
     replay
         Whether the best solution so far is imitated, rather than the best of
         the samples.
+    greedy_start
+        Whether the first iteration is greedy, so that there is something good
+        to imitate from the start.
     """
 
     name = "sage"
@@ -70,8 +75,9 @@ class Sage(Method):
     temperature: float = 1.0
     temperature_end: float = 0.3
     learning_rate: float | None = None
-    imitation: float = 0.005
+    imitation: float = IMITATION
     replay: bool | None = None
+    greedy_start: bool | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,15 +104,15 @@ class Sage(Method):
     def start(self, task: Task) -> Strategy:  # noqa: D102
         problem = task.instance.problem.name
         objective = Objective(
-            self.learning_rate or EAS_RATES[problem],
+            self.learning_rate or EAS_RATES[problem][0],
             self.imitation,
             self._get("tsp_weight_decay") if problem == "tsp" else 0.0,
             self._get("replay"),
         )
         guide = _Guide(*self.schedules(), self._get("horizon"))
-        if self.adapter == "query":
-            return _SageOnQuery(task, objective, guide)
-        return SageOnEmbedding(task, objective, guide)
+        kind = _SageOnQuery if self.adapter == "query" else SageOnEmbedding
+        strategy = kind(task, objective, guide)
+        return _GreedyFirst(task, strategy) if self._get("greedy_start") else strategy
 
 
 @dataclass(frozen=True)
@@ -122,6 +128,26 @@ class _Guide:
             progress = iteration / self.horizon
         bias = None if self.bias is None else self.bias.at(progress, task.instance.size)
         return Decoding(temperature=self.temperature.at(progress), bias=bias)
+
+
+class _GreedyFirst(Strategy):
+    """One greedy iteration, whose best solution the samples then imitate."""
+
+    def __init__(self, task: Task, samples: QueryAdaptation | GradientAdaptation) -> None:
+        self.task, self.samples = task, samples
+        self.is_first = True
+
+    def rollout(self, iteration: int, progress: float) -> Rollouts:
+        if self.is_first:
+            return self.task.rollout(Decoding(greedy=True), iteration)
+        return self.samples.rollout(iteration, progress)
+
+    def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:
+        if self.is_first:
+            self.samples.target = self.task.replayed(incumbent)
+            self.is_first = False
+        else:
+            self.samples.learn(rollouts, incumbent)
 
 
 class _SageOnQuery(QueryAdaptation):

@@ -9,19 +9,13 @@ from torch import Tensor
 
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.objective import Objective
+from metasage.adaptation.published import BEAMS, SGBS_RATES
 from metasage.adaptation.query import QueryAdaptation
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.rollout.interface import DeadlineReached, Decoding, Request, Rollouts
 from metasage.rollout.torch_engine import StepDecoder
-
-# Beam width and rollouts per node of the paper's appendix, which has none for
-# PCTSP and OP: there, those of the CVRP.
-_BEAMS = {"tsp": (10, 9), "cvrp": (4, 3), "pctsp": (4, 3), "op": (4, 3)}
-
-# Learning and imitation rates of SGBS with EAS, likewise.
-_RATES = {"tsp": (8.15e-3, 6e-3), "cvrp": (4.1e-3, 5e-3), "pctsp": (1e-3, 5e-3), "op": (1e-3, 5e-3)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +58,7 @@ class Sgbs(Method):
         return super().default_iterations(problem) if self.eas else 1
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        beam, expansion = _BEAMS[task.instance.problem.name]
+        beam, expansion = map(int, BEAMS[task.instance.problem.name])
         search = _BeamSearch(
             task,
             beam if self.beam is None else self.beam,
@@ -141,7 +135,7 @@ class _SgbsWithEas(Strategy):
 
     def __init__(self, search: _BeamSearch) -> None:
         self.search = search
-        rate, imitation = _RATES[search.task.instance.problem.name]
+        rate, imitation = SGBS_RATES[search.task.instance.problem.name]
         self.eas = QueryAdaptation(search.task, Objective(rate, imitation), "after")
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:

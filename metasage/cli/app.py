@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from metasage.adaptation.published import help_text
 from metasage.cli import check, evaluate, generate, info, models, reproduce, solve, train
 
 app = typer.Typer(
@@ -35,8 +36,8 @@ def options(
     """Solve routing problems with neural policies that adapt to the instance."""
 
 
-app.command("solve")(solve.solve)
-app.command("evaluate")(evaluate.evaluate)
+app.command("solve", epilog=help_text())(solve.solve)
+app.command("evaluate", epilog=help_text())(evaluate.evaluate)
 app.command("generate")(generate.generate)
 app.command("check")(check.check)
 app.command("info")(info.info)

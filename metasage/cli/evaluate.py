@@ -16,6 +16,7 @@ def evaluate(
     preset: options.PresetName = "default",
     model: options.ModelName = None,
     sml: options.SmlName = "auto",
+    settings: options.Settings = None,
     limit: Annotated[int | None, typer.Option("--limit", help="Only the first so many.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", help="Instances solved side by side.")] = 1,
     time_limit: options.TimeLimit = None,
@@ -50,7 +51,7 @@ def evaluate(
     options.set_threads(threads)
     outcome = evaluate_set(
         instances,
-        options.make_method(method, preset, iterations, rollouts, augment),
+        options.make_method(method, preset, iterations, rollouts, augment, settings),
         limit=limit,
         jobs=jobs,
         time_limit=time_limit,

@@ -47,6 +47,10 @@ Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
 Threads = Annotated[int, typer.Option("--threads", help="Threads; 0 for all cores.")]
 EngineName = Annotated[str, typer.Option("--engine", help="auto, native or torch.")]
 Device = Annotated[str, typer.Option("--device", help="Where torch computes.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method (repeatable)."),
+]
 MaxMemory = Annotated[
     float | None,
     typer.Option("--max-memory", metavar="GIB", help="Memory of rollouts. Default: half the free."),
@@ -55,9 +59,16 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors."
 
 
 def make_method(
-    name: str, preset: str, iterations: int | None, rollouts: int | None, augment: int
+    name: str,
+    preset: str,
+    iterations: int | None,
+    rollouts: int | None,
+    augment: int,
+    assignments: list[str] | None = None,
 ) -> Method:
     """Build the settings of a method."""
+    from dataclasses import fields
+
     from metasage.adaptation.methods import METHODS
     from metasage.errors import InputError
 
@@ -68,7 +79,32 @@ def make_method(
         options["preset"] = preset
     elif preset != "default":
         raise InputError(f"preset '{preset}' belongs to sage, not to {name}.")
+    known = {f.name: str(f.type) for f in fields(METHODS[name]()) if f.name not in _OPTIONS}
+    for assignment in assignments or []:
+        setting, _, text = assignment.partition("=")
+        value = _value(text)
+        if setting not in known:
+            raise InputError(
+                f"{name} has no setting '{setting}', only {', '.join(known) or 'options'}."
+            )
+        if isinstance(value, str) and "Literal" not in known[setting]:
+            raise InputError(f"{setting} is '{text}', and a number was expected.")
+        options[setting] = value
     return METHODS[name](**options)
+
+
+# Settings that have options of their own, or are the method's name.
+_OPTIONS = ("iterations", "rollouts", "augment", "preset", "variant", "eas")
+
+
+def _value(text: str) -> float | int | bool | str:
+    """Read a number, true or false, or a word."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text, text)
 
 
 def make_stop(time_limit: float | None, started: float) -> MaxRuntime | None:

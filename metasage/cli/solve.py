@@ -16,6 +16,7 @@ def solve(
     preset: options.PresetName = "default",
     model: options.ModelName = None,
     sml: options.SmlName = "auto",
+    settings: options.Settings = None,
     time_limit: options.TimeLimit = None,
     iterations: options.Iterations = None,
     rollouts: options.RolloutCount = None,
@@ -61,7 +62,7 @@ def solve(
     options.set_threads(threads)
     result = solve_instance(
         instance,
-        options.make_method(method, preset, iterations, rollouts, augment),
+        options.make_method(method, preset, iterations, rollouts, augment, settings),
         options.make_stop(time_limit, STARTED),
         model=model,
         sml=sml,

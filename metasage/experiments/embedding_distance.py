@@ -56,7 +56,12 @@ def _measure(
     sml: Sml | None,
     profile: Profile,
 ) -> Found:
-    method = Sage(adapter="embedding", iterations=profile.iterations, rollouts=profile.rollouts)
+    method = Sage(
+        adapter="embedding",
+        greedy_start=False,
+        iterations=profile.iterations,
+        rollouts=profile.rollouts,
+    )
     model = bench.model(problem)
 
     def make() -> Found:

@@ -121,9 +121,6 @@ def test_all_sizes_count_alike(whole, model_file):
 
 
 def test_a_stopped_run_goes_on_exactly(tmp_path, model_file, whole):
-    class Enough(Exception):
-        pass
-
     def stop_after_three(row):
         if row.get("step") == 3 and "cost" in row:
             signal.raise_signal(signal.SIGTERM)
@@ -154,7 +151,7 @@ def test_killed_label_makers_lose_and_repeat_nothing(tmp_path, model_file, whole
     first.kill()
     first.wait()
     before = {p.name: p.stat().st_mtime_ns for p in (folder / "labels").glob("*.safetensors")}
-    assert 1 <= len(before)
+    assert len(before) >= 1
     workers = [
         subprocess.Popen([*arguments, "--resume"], stdout=subprocess.PIPE, env=environment)
         for _ in range(2)

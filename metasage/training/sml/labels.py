@@ -98,6 +98,7 @@ def teacher(settings: SmlSettings) -> Sage:
     plain = settings.teacher == "eas"
     return Sage(
         adapter="embedding",
+        greedy_start=False,
         bias="none" if plain else None,
         temperature_end=1.0 if plain else 0.3,
         imitation=0.0 if plain else settings.imitation,

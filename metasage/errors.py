@@ -49,3 +49,7 @@ class InfeasibleError(MetasageError):
     """The instance has no feasible solution, and the text says why."""
 
     exit_code = 1
+
+
+class OutsideTraining(UserWarning):
+    """An instance is unlike those that a network was trained on."""

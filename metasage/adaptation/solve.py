@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 
 from metasage.adaptation.callbacks import Callbacks
+from metasage.adaptation.familiarity import warn_if_unfamiliar
 from metasage.adaptation.method import Method
 from metasage.adaptation.nearest import nearest_neighbour
 from metasage.adaptation.result import Incumbent, Result
@@ -90,6 +91,7 @@ def solve(
         name = default_model(instance.problem.name) if model is None else model
         model = find_model(name, instance.problem.name)
     found = find_sml(sml, model, wanted=method.uses_sml) if isinstance(sml, str) else sml
+    warn_if_unfamiliar(instance, model, found)
     incumbent = _incumbent(instance, initial_solution)
     limit = deadline_of(stop)
     horizon = method.iterations

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import typer
 
 from metasage.cli.app import app
 from metasage.cli.output import INTERRUPTED
-from metasage.errors import MetasageError
+from metasage.errors import MetasageError, OutsideTraining
 
 # Typer's own errors descend from it, but it is not exported.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -18,6 +20,16 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code."""
+    usual = warnings.formatwarning
+    with warnings.catch_warnings():
+        _show_warnings("--quiet" not in arguments)
+        try:
+            return _run(arguments)
+        finally:
+            warnings.formatwarning = usual
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         # Without any argument the user wants to know what there is.
         result = app(args=arguments or ["--help"], standalone_mode=False, prog_name="metasage")
@@ -38,6 +50,19 @@ def run(arguments: Sequence[str]) -> int:
         # The reader of a pipe left: say nothing, not even when Python flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _show_warnings(wanted: bool) -> None:
+    """Turn warnings that are meant for users into one line each, if they want to hear them."""
+    usual = warnings.formatwarning
+
+    def line(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> str:
+        if issubclass(category, OutsideTraining):
+            return f"metasage: warning: {message}\n"
+        return usual(message, category, *place, **rest)
+
+    warnings.simplefilter("once" if wanted else "ignore", OutsideTraining)
+    warnings.formatwarning = line
 
 
 def _complain(sentence: str, exit_code: int = 2) -> int:

@@ -43,6 +43,12 @@ class Model:
         """Architecture of the policy."""
         return self.policy.config
 
+    @property
+    def training_size(self) -> int | None:
+        """Largest size it was trained on, if that is known."""
+        stages = self.provenance.get("recipe", {}).get("stages")
+        return max(int(stage["size"]) for stage in stages) if stages else None
+
     @classmethod
     def build(
         cls, config: PolicyConfig, state: dict[str, Tensor], provenance: dict[str, Any]

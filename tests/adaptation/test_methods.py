@@ -8,6 +8,7 @@ import torch
 from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.eas import Eas
 from metasage.adaptation.eas_tab import EasTab
+from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.methods import METHODS
 from metasage.adaptation.objective import Objective
 from metasage.adaptation.optimiser import Adam
@@ -70,11 +71,11 @@ def test_the_network_is_untouched_and_results_repeat(model, method):
     assert [row[1:] for row in runs[0].curve] == [row[1:] for row in runs[1].curve]
 
 
-@pytest.mark.parametrize("name", ["eas-lay", "sage"])
-def test_only_eta_changes_in_layer_methods(model, name):
+@pytest.mark.parametrize("method", [Eas(), Sage(greedy_start=False)])
+def test_only_eta_changes_in_layer_methods(model, method):
     task = make_task(model)
     inputs = copy.deepcopy(task.inputs)
-    strategy = METHODS[name]().start(task)
+    strategy = method.start(task)
     before = strategy.eta.clone()
     run(strategy, task, 2)
     assert not torch.equal(before, strategy.eta)
@@ -115,7 +116,7 @@ def test_the_step_of_eta_follows_the_gradient_of_the_objective(tsp_model, preset
     """One step against the loss of the paper, written with autograd of the torch engine."""
     task = make_task(tsp_model, size=9)
     task.policy = copy.deepcopy(task.policy)
-    strategy = Sage(preset=preset).start(task)
+    strategy = Sage(preset=preset, greedy_start=False).start(task)
     incumbent = Incumbent(task.instance)
     strategy.eta += 0.05 * torch.randn(
         strategy.eta.shape, generator=torch.Generator().manual_seed(1)
@@ -250,3 +251,14 @@ def test_the_table_favours_the_incumbents_edges_as_published(problem, request):
     )
     found = strategy.bonus.values[0, edges.index((actions[0], actions[1]))].exp()
     assert float(found) == pytest.approx(max(1.0, 9.0 / float(chance) ** 0.5), rel=1e-5)
+
+
+def test_a_greedy_start_is_the_greedy_method_and_is_imitated(model):
+    instance = generate(model.config.problem, 15, 1, 3)[0]
+    greedy = solve(instance, Greedy(), model=model)
+    first = solve(instance, Sage(iterations=1), model=model)
+    assert first.best == greedy.best
+    task = make_task(model)
+    strategy = Sage().start(task)
+    incumbent = run(strategy, task, 1)
+    assert torch.equal(strategy.samples.target, task.replayed(incumbent))

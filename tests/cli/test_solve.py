@@ -79,6 +79,11 @@ def test_a_set_is_evaluated_against_references(metasage, network, tmp_path):
         (["-o", "tour.png"], "tour.png"),
         (["-o", "no/where.sol"], "no/where.sol"),
         (["--json", "no/where.json"], "no/where.json"),
+        (["--sml", "magic"], "there is no scale meta-learner 'magic'"),
+        (["--sml", "shipped"], "there is no scale meta-learner for the model"),
+        (["--method", "sage", "--set", "speed=1"], "sage has no setting 'speed', only"),
+        (["--method", "sage", "--set", "learning_rate=fast"], "a number was expected"),
+        (["--method", "sage", "--set", "bias=sideways"], "bias 'sideways'"),
     ],
 )
 def test_wrong_options_are_one_sentence(metasage, network, examples, options, sentence):
@@ -99,19 +104,23 @@ def test_wrong_references_are_one_sentence(metasage, network, tmp_path, content)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("delay", [0.5, 8.0])
-def test_an_interrupt_at_any_time_ends_with_130(network, examples, tmp_path, number, delay):
+def test_an_interrupt_at_any_time_ends_with_130(network, examples, tmp_path, number):
     solution = tmp_path / "best.sol"
     command = [sys.executable, "-m", "metasage.cli", "solve", str(examples / "square.vrp")]
     options = ["--model", str(network), "--method", "sample", "--time-limit", "60"]
-    process = subprocess.Popen([*command, *options, "-o", str(solution)], stderr=subprocess.PIPE)
-    time.sleep(delay)
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert b"Traceback" not in errors
-    if delay > 1:
-        assert solution.exists()
+    # A busy machine may need long before it has a solution; then an interrupt keeps it.
+    for delay in (0.5, 6.0, 24.0):
+        process = subprocess.Popen(
+            [*command, *options, "-o", str(solution)], stderr=subprocess.PIPE
+        )
+        time.sleep(delay)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert b"Traceback" not in errors
+        if solution.exists():
+            break
+    assert solution.exists()
 
 
 def test_without_a_network_the_user_is_told(metasage, examples, monkeypatch, tmp_path):

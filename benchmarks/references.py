@@ -1,37 +1,57 @@
-"""Solve the validation instances of training with strong solvers.
+"""Solve validation instances with strong solvers.
 
-Writes ``metasage/training/references.json``, from which the trainer takes the
-gap that it shows. TSP: LKH; the others: PyVRP for the seconds given here.
+Writes ``metasage/training/references.json``, from which the trainer and the model
+cards take the gaps that they show. TSP: LKH; the others: PyVRP for the seconds given
+here, on one core each.
 
-    python benchmarks/references.py
+    python benchmarks/references.py              (all that are missing)
+    python benchmarks/references.py cvrp-100 ... (these, anew)
 """
 
 import json
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import metasage
 from metasage.baselines import lkh, pyvrp
+from metasage.io import write_atomically
 from metasage.training.validation import SEED
 
-SIZE, COUNT = 100, 64
-SECONDS = {"tsp": 0.0, "cvrp": 10.0, "pctsp": 14.0, "op": 10.0}
+# Number of instances of each size, and seconds for each.
+SIZES = {100: (64, 4.0), 200: (16, 10.0), 500: (8, 30.0), 1000: (4, 60.0)}
+PROBLEMS = ("tsp", "cvrp", "pctsp", "op")
 TARGET = Path(metasage.__file__).parent / "training" / "references.json"
 
 
+def solve(problem: str, size: int, index: int) -> float:
+    """Solve one instance, measured by the checker."""
+    count, seconds = SIZES[size]
+    instance = metasage.generate(problem, size, count, SEED)[index]
+    solver = lkh if problem == "tsp" else pyvrp
+    verdict = metasage.check(instance, solver.solve(instance, seconds, seed=1))
+    assert verdict.feasible, verdict.violation
+    return round(verdict.objective, 6)
+
+
 def main() -> None:
-    """Solve all problems and write the values."""
-    values: dict[str, list[float]] = {}
-    for problem, seconds in SECONDS.items():
-        row = []
-        solver = lkh if problem == "tsp" else pyvrp
-        for instance in metasage.generate(problem, SIZE, COUNT, SEED):
-            verdict = metasage.check(instance, solver.solve(instance, seconds, seed=1))
-            assert verdict.feasible, verdict.violation
-            row.append(round(verdict.objective, 6))
-        values[f"{problem}-{SIZE}"] = row
-        print(problem, sum(row) / len(row), flush=True)
-        about = "benchmarks/references.py: LKH (elkai) for the TSP, PyVRP for the others"
-        TARGET.write_text(json.dumps({"made by": about, "values": values}, indent=1) + "\n")
+    """Solve what is asked for, and write the values."""
+    stored = json.loads(TARGET.read_text()) if TARGET.exists() else {"values": {}}
+    wanted = sys.argv[1:] or [
+        f"{problem}-{size}"
+        for size in SIZES
+        for problem in PROBLEMS
+        if f"{problem}-{size}" not in stored["values"]
+    ]
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        for name in wanted:
+            problem, size = name.rsplit("-", 1)
+            count = SIZES[int(size)][0]
+            jobs = [pool.submit(solve, problem, int(size), index) for index in range(count)]
+            stored["values"][name] = [job.result() for job in jobs]
+            print(name, sum(stored["values"][name]) / count, flush=True)
+            write_atomically(TARGET, json.dumps(stored, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ import json
 from pathlib import Path
 
 import metasage
-from metasage.baselines import lkh, pyvrp
+from metasage.baselines import get_baseline
 from metasage.training.validation import SEED
 
 SIZE, COUNT = 100, 64
-SECONDS = {"tsp": 0.0, "cvrp": 10.0, "pctsp": 14.0, "op": 10.0}
+SECONDS = {"tsp": 60.0, "cvrp": 10.0, "pctsp": 14.0, "op": 10.0}
 TARGET = Path(metasage.__file__).parent / "training" / "references.json"
 
 
@@ -23,11 +23,11 @@ def main() -> None:
     values: dict[str, list[float]] = {}
     for problem, seconds in SECONDS.items():
         row = []
-        solver = lkh if problem == "tsp" else pyvrp
+        solver = get_baseline("lkh" if problem == "tsp" else "pyvrp")
         for instance in metasage.generate(problem, SIZE, COUNT, SEED):
-            verdict = metasage.check(instance, solver.solve(instance, seconds, seed=1))
-            assert verdict.feasible, verdict.violation
-            row.append(round(verdict.objective, 6))
+            outcome = solver.solve(instance, seconds, seed=1)
+            assert not outcome.note, outcome.note
+            row.append(round(outcome.objective, 6))
         values[f"{problem}-{SIZE}"] = row
         print(problem, sum(row) / len(row), flush=True)
         about = "benchmarks/references.py: LKH (elkai) for the TSP, PyVRP for the others"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from metasage.cli import check, evaluate, generate, info, models, solve, train
+from metasage.cli import check, compare, evaluate, generate, info, models, solve, train
 
 app = typer.Typer(
     name="metasage",
@@ -37,6 +37,7 @@ def options(
 
 app.command("solve")(solve.solve)
 app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
 app.command("generate")(generate.generate)
 app.command("check")(check.check)
 app.command("info")(info.info)

@@ -99,6 +99,7 @@ def plot_comparison(rounds: Sequence[Round], time_limit: float) -> Figure:
                 [*(max(second, EARLIEST) for second in seconds), end],
                 [*values, values[-1]],
                 where="post",
+                marker=".",
                 label=entry.solver,
                 color=colormaps["tab10"](solvers.index(entry.solver) % 10),
             )

@@ -6,27 +6,20 @@ each new best solution are written as one line of JSON.
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import sys
 import time
 
 from metasage.baselines import get_baseline
-from metasage.baselines.child import ChildBaseline
+from metasage.baselines.child import Reporter
 
 
 def main(name: str) -> None:
     """Search until the deadline."""
-    baseline = get_baseline(name)
-    assert isinstance(baseline, ChildBaseline)
     deadline, seed, instance = pickle.load(sys.stdin.buffer)
-
-    def offer(routes: list[list[int]]) -> None:
-        sys.stdout.write(json.dumps(routes) + "\n")
-        sys.stdout.flush()
-
-    baseline.search_here(instance, deadline - time.time(), seed, offer)
+    reporter = Reporter(instance, max(0.0, deadline - time.time()), None)
+    get_baseline(name).search(instance, reporter, seed)
     # Taking large libraries down would eat into the time limit.
     os._exit(0)
 

@@ -100,6 +100,8 @@ class Baseline(ABC):
     """Names of the problems that it solves."""
     hint: ClassVar[str]
     """How to get it, as the end of a sentence."""
+    in_child: ClassVar[bool] = False
+    """Whether it runs in a process of its own, since it cannot be stopped at any time."""
 
     def is_available(self) -> bool:
         """Whether it can run here."""
@@ -108,6 +110,10 @@ class Baseline(ABC):
     @abstractmethod
     def search(self, instance: Any, track: Track, seed: int) -> None:
         """Offer solutions to the track until its time is over, or nothing better is to come."""
+
+    def finish(self, instance: Any, track: Track) -> None:
+        """Do what is to be done when the search is over, however it ended."""
+        return None
 
     def solve(
         self,
@@ -149,7 +155,13 @@ class Baseline(ABC):
         if (reason := instance.problem.infeasibility(instance)) is not None:
             raise InfeasibleError(reason)
         track = Track(instance, seconds, listener)
-        self.search(instance, track, seed)
+        if self.in_child:
+            from metasage.baselines.child import search_in_child
+
+            search_in_child(self.name, track, seed)
+        else:
+            self.search(instance, track, seed)
+        self.finish(instance, track)
         best = track.incumbent
         if best.solution is None or best.objective is None:
             reason = f": {track.violation}" if track.violation else " in time."

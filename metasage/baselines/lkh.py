@@ -9,20 +9,25 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from metasage.baselines.base import Track
-from metasage.baselines.child import DID_NOT_FINISH, ChildBaseline, Offer
+from metasage.baselines.base import Baseline, Track
+from metasage.baselines.child import DID_NOT_FINISH
 from metasage.baselines.heuristics import nearest_neighbour
 from metasage.baselines.scaling import length_unit, nearest_units
+from metasage.problems import Solution
 
 # Units of the longest edge where lengths are not whole.
 _RESOLUTION = 1_000_000
 
+# Runs of LKH: one, to have something in time, and then as many as elkai's default.
+_RUNS = (1, 10)
 
-class Lkh(ChildBaseline):
-    """LKH 2, which decides itself when it is done and has nothing to show before."""
+
+class Lkh(Baseline):
+    """LKH 2, which decides itself when it is done."""
 
     name = "lkh"
     problems = ("tsp",)
+    in_child = True
     hint = "pip install 'metasage[baselines]' (LKH is free for non-commercial use only)"
 
     def is_available(self) -> bool:
@@ -30,19 +35,19 @@ class Lkh(ChildBaseline):
         return find_spec("elkai") is not None
 
     def search(self, instance: Any, track: Track, seed: int) -> None:
-        """Let LKH run in a child; where it takes too long, answer by nearest neighbour."""
-        super().search(instance, track, seed)
-        if track.note == DID_NOT_FINISH:
-            track.note += ", this is nearest neighbour"
-            track.offer(nearest_neighbour(instance))
-
-    def search_here(self, instance: Any, seconds: float, seed: int, offer: Offer) -> None:
-        """Run LKH once; elkai takes neither a time limit nor a seed."""
+        """Run LKH for a first answer, then longer; elkai takes neither time limit nor seed."""
         if instance.num_nodes <= 3:
-            offer([list(range(instance.num_nodes))])
+            track.offer(Solution([range(instance.num_nodes)]))
             return
         import elkai  # type: ignore[import-untyped]
 
         lengths = instance.length_matrix()
-        matrix = nearest_units(lengths, length_unit(lengths, _RESOLUTION))
-        offer([elkai.DistanceMatrix(matrix.tolist()).solve_tsp()[:-1]])
+        matrix = nearest_units(lengths, length_unit(lengths, _RESOLUTION)).tolist()
+        for runs in _RUNS:
+            track.offer(Solution([elkai.DistanceMatrix(matrix).solve_tsp(runs)[:-1]]))
+
+    def finish(self, instance: Any, track: Track) -> None:
+        """Where not even the first run was done in time, answer by nearest neighbour."""
+        if track.note == DID_NOT_FINISH:
+            track.note += ", this is nearest neighbour"
+            track.offer(nearest_neighbour(instance))

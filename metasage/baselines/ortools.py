@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from metasage.baselines.child import ChildBaseline, Offer
+from metasage.baselines.base import Baseline, Track
 from metasage.baselines.heuristics import EVERY_PROBLEM, nearest_neighbour
 from metasage.baselines.scaling import length_unit, nearest_units, units_above, units_below
 from metasage.problems import Instance, Solution
@@ -32,23 +32,24 @@ _OP_GUIDANCE = 1000.0
 _SPARE_VEHICLES = 5
 
 
-class OrTools(ChildBaseline):
+class OrTools(Baseline):
     """Guided local search of the routing library, on one core."""
 
     name = "ortools"
     problems = EVERY_PROBLEM
+    in_child = True
     hint = "pip install 'metasage[baselines]'"
 
     def is_available(self) -> bool:
         """Whether the package is installed."""
         return find_spec("ortools") is not None
 
-    def search_here(self, instance: Any, seconds: float, seed: int, offer: Offer) -> None:
-        """Search until the time is over; whoever uses it alone may not stop it."""
+    def search(self, instance: Any, track: Track, seed: int) -> None:
+        """Search until the time is over; the library takes no seed."""
         if instance.num_nodes == 1:
-            offer([[]] if instance.problem.has_depot else [[0]])
+            track.offer(Solution([[]] if instance.problem.has_depot else [[0]]))
             return
-        _Routing(instance).search(seconds, offer)
+        _Routing(instance).search(track)
 
 
 class _Routing:
@@ -102,7 +103,7 @@ class _Routing:
         for node in range(1, self.instance.num_nodes):
             self.routing.AddDisjunction([self.manager.NodeToIndex(node)], int(prices[node]))
 
-    def search(self, seconds: float, offer: Offer) -> None:
+    def search(self, track: Track) -> None:
         """Search, and offer each new best solution."""
         from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 
@@ -110,7 +111,7 @@ class _Routing:
         parameters = pywrapcp.DefaultRoutingSearchParameters()
         metaheuristics = routing_enums_pb2.LocalSearchMetaheuristic
         parameters.local_search_metaheuristic = metaheuristics.GUIDED_LOCAL_SEARCH
-        parameters.time_limit.FromMilliseconds(max(1, int(1000 * seconds)))
+        parameters.time_limit.FromMilliseconds(max(1, int(1000 * track.left())))
         best = np.inf
 
         def on_solution() -> None:
@@ -118,7 +119,7 @@ class _Routing:
             cost = self.routing.CostVar().Max()
             if cost < best:
                 best = cost
-                offer(self._routes())
+                track.offer(Solution(self._routes()))
 
         self.routing.AddAtSolutionCallback(on_solution)
         if isinstance(self.instance, CvrpInstance):

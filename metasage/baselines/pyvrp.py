@@ -15,6 +15,7 @@ class PyVrp(Baseline):
 
     name = "pyvrp"
     problems = EVERY_PROBLEM
+    in_child = True
     hint = "pip install pyvrp"
 
     def is_available(self) -> bool:

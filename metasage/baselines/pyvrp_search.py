@@ -10,10 +10,12 @@ from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks, IteratedLoca
 from pyvrp.stop import MaxRuntime
 
 from metasage.baselines.base import Track
+from metasage.baselines.heuristics import nearest_neighbour, random_insertion
 from metasage.baselines.pyvrp_model import PyvrpModel
 from metasage.baselines.two_opt import two_opt
-from metasage.problems import Solution
+from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
+from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
 
 # Shares of the time that the rounds of a single tour get. The PCTSP needs many
@@ -21,6 +23,10 @@ from metasage.problems.pctsp import PctspInstance
 # 2-opt makes room for more.
 _BARGAINING = (1 / 30,) * 30
 _POLISHING = (0.8, 0.1, 0.1)
+
+# Up to this size PyVRP starts from a tour of its own, a random one improved, which
+# ends better; for more nodes that alone would take seconds.
+_MOST_FOR_OWN_START = 600
 
 # Length of the history of late acceptance where a round is short; PyVRP's own is
 # meant for long runs.
@@ -75,7 +81,8 @@ def search_tour(model: PyvrpModel, track: Track, seed: int) -> None:
     """
     instance = model.instance
     bargain = Bargain(instance) if isinstance(instance, PctspInstance) else None
-    tour: Solution | None = None
+    tour = two_opt(instance, _first_tour(instance, seed))
+    track.offer(tour)
     for number, share in enumerate(_POLISHING if bargain is None else _BARGAINING):
         if bargain is None:
             data, settings = model.data(), IteratedLocalSearchParams()
@@ -84,13 +91,20 @@ def search_tour(model: PyvrpModel, track: Track, seed: int) -> None:
             data = model.data(bargain.weight)
             settings = IteratedLocalSearchParams(history_length=_SHORT_HISTORY)
             settings.callbacks = Collecting(model, track, bargain.weight)
-        start = None if tour is None else model.to_pyvrp(tour, data)
         seconds = min(track.left(), share * track.limit)
+        starts_anew = number == 0 and instance.num_nodes <= _MOST_FOR_OWN_START
+        start = None if starts_anew else model.to_pyvrp(tour, data)
         found = run(data, seconds, seed + number, settings, start)
         tour = two_opt(instance, model.from_pyvrp(found))
         track.offer(tour)
         if bargain is not None:
             bargain.adjust(tour)
+
+
+def _first_tour(instance: Instance, seed: int) -> Solution:
+    """Construct a tour: where nodes may be left out, nearest neighbour does it better."""
+    optional = isinstance(instance, (OpInstance, PctspInstance))
+    return nearest_neighbour(instance) if optional else random_insertion(instance, seed)
 
 
 class Collecting(Offering):

@@ -38,7 +38,7 @@ def test_strong_solvers_find_the_optimum(problem, name):
 
 @pytest.mark.parametrize(
     ("name", "size", "seconds"),
-    [("pyvrp", 1, 0.2), ("pyvrp", 2, 0.2), ("ortools", 1, 1.2), ("lkh", 1, 2.0), ("lkh", 2, 2.0)],
+    [("pyvrp", 2, 0.8), ("ortools", 1, 1.0), ("lkh", 1, 2.0), ("lkh", 2, 2.0)],
 )
 def test_tiny_instances_are_solved(problem, name, size, seconds):
     baseline = installed(name)
@@ -50,11 +50,13 @@ def test_tiny_instances_are_solved(problem, name, size, seconds):
     assert baseline.solve(instance, seconds, 1).objective == pytest.approx(optimum(instance))
 
 
-@pytest.mark.parametrize(("problem", "size"), [("pctsp", 150), ("op", 150), ("cvrp", 150)])
-@pytest.mark.parametrize("name", ["pyvrp", "ortools"])
-def test_time_limits_are_kept(problem, name, size):
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("pyvrp", "pctsp"), ("pyvrp", "cvrp"), ("ortools", "op"), ("ortools", "pctsp")],
+)
+def test_time_limits_are_kept(name, problem):
     baseline = installed(name)
-    instance = metasage.generate(problem, size, 1, 2)[0]
+    instance = metasage.generate(problem, 150, 1, 2)[0]
     started = time.monotonic()
     outcome = baseline.solve(instance, 1.5, 1)
     assert time.monotonic() - started < 2.5

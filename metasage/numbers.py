@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from metasage.errors import InputError
+
 
 def plain(value: float) -> int | float:
     """Return a whole number as an int, so that it is written without a point."""
     return int(value) if float(value).is_integer() else float(value)
+
+
+def require_seed(seed: int) -> None:
+    """Complain about a seed that is none."""
+    if not 0 <= seed < 2**63:
+        raise InputError(f"the seed is {seed} and must lie between 0 and 2**63 - 1.")
+
+
+def require_time_limit(seconds: float) -> None:
+    """Complain about a time limit in which nothing can be done."""
+    if not seconds > 0:
+        raise InputError(f"the time limit is {seconds} and must be positive.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from metasage.adaptation.result import Result
+    from metasage.comparison import Round
     from metasage.problems import Instance, Solution
 
 FORMATS = (".png", ".svg", ".pdf")
+
+MOST_PANELS = 6
+"""Files of a comparison that are drawn."""
+EARLIEST = 0.01
+"""Seconds at which the logarithmic axis of a comparison starts."""
 
 
 def require_picture_suffix(path: str | Path) -> None:
@@ -69,6 +76,52 @@ def plot_curve(result: Result) -> Figure:
     axes.set_ylabel("best objective")
     axes.set_title(result.instance.name)
     return figure
+
+
+def plot_comparison(rounds: Sequence[Round], time_limit: float) -> Figure:
+    """Draw the best objective of each solver against time, a panel for each of the first files."""
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    shown = rounds[:MOST_PANELS]
+    columns = min(3, len(shown))
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(6 * columns, 4 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).flatten()
+    solvers = list(dict.fromkeys(entry.solver for one in rounds for entry in one.entries))
+    for axes, contest in zip(panels, shown, strict=False):
+        for entry in contest.entries:
+            if entry.outcome is None:
+                continue
+            seconds, values = zip(*entry.outcome.curve, strict=True)
+            end = max(time_limit, entry.outcome.seconds)
+            axes.step(
+                [*(max(second, EARLIEST) for second in seconds), end],
+                [*values, values[-1]],
+                where="post",
+                marker=".",
+                label=entry.solver,
+                color=colormaps["tab10"](solvers.index(entry.solver) % 10),
+            )
+        if contest.best_known is not None:
+            axes.axhline(contest.best_known[0], color="0.5", linestyle=":", label="best known")
+        axes.set_xscale("log")
+        axes.set_xlabel("seconds")
+        axes.set_ylabel("best objective")
+        axes.set_title(contest.instance.name)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize="small")
+    for axes in panels[len(shown) :]:
+        axes.set_axis_off()
+    return figure
+
+
+def to_svg(figure: Figure) -> str:
+    """Return a picture as an element that can stand inside a page."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg")
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:

@@ -63,6 +63,34 @@ class Result:
         title = f"{self.instance.name}: {plain(self.objective):g}"
         save_figure(plot_solution(self.instance, self.best, title), path)
 
+    def _repr_html_(self) -> str:
+        """Show the main facts and the picture in a notebook."""
+        from html import escape
+
+        facts = {
+            "instance": self.instance.name,
+            "problem": f"{self.instance.problem.name} of {self.instance.size} nodes",
+            "objective": f"{plain(self.objective):.10g}",
+            "feasible": "yes" if self.feasible else f"no: {self.check.violation}",
+            "method": self.settings.get("method", ""),
+            "model": self.settings.get("model", ""),
+            "iterations": self.iterations,
+            "seconds": f"{self.seconds:.1f}",
+        }
+        rows = "".join(
+            f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>"
+            for name, value in facts.items()
+        )
+        return f"<table>{rows}</table>{self._picture()}"
+
+    def _picture(self) -> str:
+        """Return the picture as SVG, empty where there are no coordinates."""
+        if self.instance.coords is None:
+            return ""
+        from metasage.plotting import plot_solution, to_svg
+
+        return to_svg(plot_solution(self.instance, self.best))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as the plain data of ``metasage solve --json``."""
         instance = self.instance

@@ -14,6 +14,7 @@ from metasage.adaptation.search import Search
 from metasage.adaptation.stop import FirstOf, MaxIterations, StoppingCriterion, deadline_of
 from metasage.adaptation.task import Task, require_device
 from metasage.errors import InfeasibleError, InputError
+from metasage.numbers import require_seed
 from metasage.policies.library import default_model, find_model
 from metasage.policies.model import Model
 from metasage.policies.sml import Sml
@@ -83,8 +84,7 @@ def solve(
     started = time.monotonic() if started is None else started
     method = Greedy() if method is None else method
     callbacks = Callbacks() if callbacks is None else callbacks
-    if not 0 <= seed < 2**63:
-        raise InputError(f"the seed is {seed} and must lie between 0 and 2**63 - 1.")
+    require_seed(seed)
     if (reason := instance.problem.infeasibility(instance)) is not None:
         raise InfeasibleError(reason)
     if not isinstance(model, Model):

@@ -6,28 +6,48 @@ bundles it, which is why it is an optional extra.
 
 from __future__ import annotations
 
-import numpy as np
+from importlib.util import find_spec
+from typing import Any
 
-from metasage.errors import InputError
-from metasage.problems import Instance, Solution
+from metasage.baselines.base import Baseline, Track
+from metasage.baselines.child import DID_NOT_FINISH
+from metasage.baselines.heuristics import nearest_neighbour
+from metasage.baselines.scaling import length_unit, nearest_units
+from metasage.problems import Solution
 
-# Lengths become integers; so many digits are kept where they are not.
+# Units of the longest edge where lengths are not whole.
 _RESOLUTION = 1_000_000
 
+# Runs of LKH: one, to have something in time, and then as many as elkai's default.
+_RUNS = (1, 10)
 
-def solve(instance: Instance, seconds: float, seed: int) -> Solution:
-    """Solve a TSP; LKH decides itself when it is done."""
-    try:
+
+class Lkh(Baseline):
+    """LKH 2, which decides itself when it is done."""
+
+    name = "lkh"
+    problems = ("tsp",)
+    in_child = True
+    hint = "pip install 'metasage[baselines]' (LKH is free for non-commercial use only)"
+
+    def is_available(self) -> bool:
+        """Whether elkai is installed."""
+        return find_spec("elkai") is not None
+
+    def search(self, instance: Any, track: Track, seed: int) -> None:
+        """Run LKH for a first answer, then longer; elkai takes neither time limit nor seed."""
+        if instance.num_nodes <= 3:
+            track.offer(Solution([range(instance.num_nodes)]))
+            return
         import elkai  # type: ignore[import-untyped]
-    except ImportError:
-        raise InputError("LKH needs the package elkai: pip install metasage[baselines].") from None
-    if instance.problem.name != "tsp":
-        raise InputError(f"LKH solves the tsp here, not {instance.problem.name}.")
-    if instance.num_nodes <= 3:
-        return Solution([range(instance.num_nodes)])
-    lengths = instance.length_matrix()
-    whole = instance.metric.is_integral
-    scale = 1.0 if whole else _RESOLUTION / max(float(lengths.max()), 1e-12)
-    matrix = np.rint(lengths * scale).astype(int).tolist()
-    tour = elkai.DistanceMatrix(matrix).solve_tsp()
-    return Solution([tour[:-1]])
+
+        lengths = instance.length_matrix()
+        matrix = nearest_units(lengths, length_unit(lengths, _RESOLUTION)).tolist()
+        for runs in _RUNS:
+            track.offer(Solution([elkai.DistanceMatrix(matrix).solve_tsp(runs)[:-1]]))
+
+    def finish(self, instance: Any, track: Track) -> None:
+        """Where not even the first run was done in time, answer by nearest neighbour."""
+        if track.note == DID_NOT_FINISH:
+            track.note += ", this is nearest neighbour"
+            track.offer(nearest_neighbour(instance))

@@ -1,131 +1,34 @@
-"""PyVRP for all four problems.
-
-CVRP as it is; OP with prizes and a limit on the distance; PCTSP with penalties
-as prizes, to which a Lagrangian weight times the real prize is added until the
-tour collects enough; TSP with one vehicle.
-"""
+"""PyVRP (Wouda, Lan and Kool 2024) for all four problems."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
-from pyvrp import Client, Depot, Location, ProblemData, VehicleType
-from pyvrp import solve as pyvrp_solve
-from pyvrp.stop import MaxRuntime
-
-from metasage.errors import InputError
-from metasage.problems import Instance, Solution, check
-from metasage.problems.cvrp import CvrpInstance, exact_units
-from metasage.problems.metric import Floats
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
-from metasage.problems.tsp import TspInstance
-
-# Lengths become integers; so many units make up the longest where they are not.
-# More would outgrow the penalties with which PyVRP drives infeasibility out.
-_RESOLUTION = 10_000
-
-# How often the Lagrangian weight of the PCTSP is halved between its bounds.
-_BISECTIONS = 6
+from metasage.baselines.base import Baseline, Track
+from metasage.baselines.heuristics import EVERY_PROBLEM
+from metasage.problems import Solution
 
 
-def solve(instance: Instance, seconds: float, seed: int) -> Solution:
-    """Solve an instance with PyVRP, on one core."""
-    if isinstance(instance, TspInstance):
-        return _solve_tsp(instance, seconds, seed)
-    if isinstance(instance, CvrpInstance):
-        return _solve_cvrp(instance, seconds, seed)
-    if isinstance(instance, OpInstance):
-        return _solve_op(instance, seconds, seed)
-    if isinstance(instance, PctspInstance):
-        return _solve_pctsp(instance, seconds, seed)
-    raise InputError(f"PyVRP does not solve {instance.problem.name} here.")
+class PyVrp(Baseline):
+    """PyVRP's iterated local search, on one core."""
 
+    name = "pyvrp"
+    problems = EVERY_PROBLEM
+    in_child = True
+    hint = "pip install pyvrp"
 
-def _unit(instance: Instance) -> float:
-    """Integer units in one unit of length."""
-    lengths = instance.length_matrix()
-    whole = bool((lengths == np.rint(lengths)).all())
-    return 1.0 if whole else _RESOLUTION / max(float(lengths.max()), 1e-12)
+    def is_available(self) -> bool:
+        """Whether the package is installed."""
+        return find_spec("pyvrp") is not None
 
+    def search(self, instance: Any, track: Track, seed: int) -> None:
+        """Search until the time is over."""
+        if instance.num_nodes == 1:
+            track.offer(Solution([[]] if instance.problem.has_depot else [[0]]))
+            return
+        from metasage.baselines.pyvrp_model import PyvrpModel
+        from metasage.baselines.pyvrp_search import search_routes, search_tour
 
-def _run(
-    instance: Instance,
-    lengths: Floats,
-    clients: list[Client],
-    vehicle: VehicleType,
-    seconds: float,
-    seed: int,
-) -> list[list[int]]:
-    """Solve and return routes of node indices; the first node is the depot."""
-    matrix: Any = lengths.astype(np.int64)
-    places = [Location(0, 0) for _ in range(len(matrix))]
-    data = ProblemData(places, clients, [Depot(0)], [vehicle], [matrix], [np.zeros_like(matrix)])
-    best = pyvrp_solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False).best
-    # Visits count the clients, which are the nodes after the depot.
-    return [[visit.idx + 1 for visit in route if visit.is_client()] for route in best.routes()]
-
-
-def _solve_tsp(instance: TspInstance, seconds: float, seed: int) -> Solution:
-    if instance.num_nodes == 1:
-        return Solution([[0]])
-    lengths = np.rint(instance.length_matrix() * _unit(instance))
-    clients = [Client(node) for node in range(1, instance.num_nodes)]
-    routes = _run(instance, lengths, clients, VehicleType(), seconds, seed)
-    return Solution([[0, *routes[0]]])
-
-
-def _solve_cvrp(instance: CvrpInstance, seconds: float, seed: int) -> Solution:
-    lengths = np.rint(instance.length_matrix() * _unit(instance))
-    demand, capacity = exact_units(instance.demand, instance.capacity)
-    clients = [Client(node, delivery=[int(demand[node])]) for node in range(1, instance.num_nodes)]
-    vehicle = VehicleType(num_available=instance.size, capacity=[int(capacity)])
-    return Solution(_run(instance, lengths, clients, vehicle, seconds, seed))
-
-
-def _solve_op(instance: OpInstance, seconds: float, seed: int) -> Solution:
-    unit = _unit(instance)
-    # Rounded up, so that the integer tour is no shorter than the real one.
-    lengths = np.ceil(instance.length_matrix() * unit - 1e-9)
-    # The tour's length decides only between tours of equal prize.
-    least = instance.prize[instance.prize > 0].min(initial=1.0)
-    worth = 2.0 * instance.max_length * unit / least
-    clients = [
-        Client(node, prize=int(instance.prize[node] * worth), required=False)
-        for node in range(1, instance.num_nodes)
-    ]
-    vehicle = VehicleType(max_distance=int(instance.max_length * unit))
-    routes = _run(instance, lengths, clients, vehicle, seconds, seed)
-    return Solution(routes[:1] or [[]])
-
-
-def _solve_pctsp(instance: PctspInstance, seconds: float, seed: int) -> Solution:
-    unit = _unit(instance)
-    lengths = np.rint(instance.length_matrix() * unit)
-    everything = Solution([range(1, instance.num_nodes)])
-    best, best_objective = everything, check(instance, everything).objective or np.inf
-    low, high = 0.0, 2.0 * float(instance.length_matrix().max()) / instance.min_prize
-    weight, share = 0.0, seconds / (_BISECTIONS + 1)
-    for _ in range(_BISECTIONS + 1):
-        worth = (instance.penalty + weight * instance.prize) * unit
-        clients = [
-            Client(node, prize=int(worth[node]), required=False)
-            for node in range(1, instance.num_nodes)
-        ]
-        routes = _run(instance, lengths, clients, VehicleType(), share, seed)
-        found = Solution(routes[:1] or [[]])
-        verdict = check(instance, found)
-        if verdict.feasible and verdict.objective is not None:
-            if verdict.objective < best_objective:
-                best, best_objective = found, verdict.objective
-            if weight == 0.0:  # enough prize for its own sake: nothing to bargain for
-                share = seconds - share
-                low = high = 0.0
-            high = weight
-        else:
-            low = weight
-        if low == high:
-            break
-        weight = (low + high) / 2 if high > 0 else weight
-    return best
+        search = search_tour if instance.problem.single_tour else search_routes
+        search(PyvrpModel(instance), track, seed)

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from metasage.adaptation.published import help_text
-from metasage.cli import check, evaluate, generate, info, models, reproduce, solve, train
+from metasage.cli import (
+    check,
+    compare,
+    evaluate,
+    generate,
+    info,
+    models,
+    reproduce,
+    solve,
+    train,
+)
 
 app = typer.Typer(
     name="metasage",
@@ -38,6 +48,7 @@ def options(
 
 app.command("solve", epilog=help_text())(solve.solve)
 app.command("evaluate", epilog=help_text())(evaluate.evaluate)
+app.command("compare")(compare.compare)
 app.command("generate")(generate.generate)
 app.command("check")(check.check)
 app.command("info")(info.info)

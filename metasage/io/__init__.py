@@ -1,5 +1,6 @@
 """Files: instances, sets and solutions, read by content and written whole."""
 
+from metasage.io.best_known import read_best_known
 from metasage.io.files import require_writable, write_atomically
 from metasage.io.reading import read, read_instance, read_set, read_solution
 from metasage.io.solution import FileSolution
@@ -8,6 +9,7 @@ from metasage.io.writing import require_solution_suffix, write_instance, write_s
 __all__ = [
     "FileSolution",
     "read",
+    "read_best_known",
     "read_instance",
     "read_set",
     "read_solution",

@@ -3,8 +3,12 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from metasage.cli.run import run
+from metasage.policies.config import PolicyConfig
+from metasage.policies.model import Model
+from metasage.policies.policy import AttentionPolicy
 
 
 @pytest.fixture
@@ -23,3 +27,13 @@ def metasage(capfd):
 def examples() -> Path:
     """Return the folder of examples."""
     return Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def network(tmp_path) -> Path:
+    """Return the file of an untrained network for the CVRP."""
+    torch.manual_seed(0)
+    policy = AttentionPolicy(PolicyConfig("cvrp", width=64, layers=1))
+    path = tmp_path / "network.safetensors"
+    Model(policy.eval()).save(path)
+    return path

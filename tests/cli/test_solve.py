@@ -6,26 +6,12 @@ import time
 
 import numpy as np
 import pytest
-import torch
-
-from metasage.policies.config import PolicyConfig
-from metasage.policies.model import Model
-from metasage.policies.policy import AttentionPolicy
 
 KEYS = {
     "instance", "problem", "n", "sense", "objective", "feasible", "routes", "method", "preset",
     "model", "sml", "improve", "engine", "seed", "threads", "iterations", "seconds", "curve",
     "version",
 }  # fmt: skip
-
-
-@pytest.fixture
-def network(tmp_path):
-    torch.manual_seed(0)
-    policy = AttentionPolicy(PolicyConfig("cvrp", width=64, layers=1))
-    path = tmp_path / "network.safetensors"
-    Model(policy.eval()).save(path)
-    return path
 
 
 def test_a_file_is_solved_written_and_checked(metasage, network, examples, tmp_path):

@@ -1,0 +1,171 @@
+"""What every baseline is: a name, the problems it solves, and one function."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from metasage.adaptation.result import Incumbent
+from metasage.errors import InfeasibleError, InputError, MetasageError
+from metasage.numbers import require_seed, require_time_limit
+from metasage.problems import Instance, Solution, check
+
+Listener = Callable[[float, float], None]
+"""Hears of seconds and objective at each improvement."""
+
+
+class BaselineError(MetasageError):
+    """A baseline did not deliver a feasible solution, and the text says why."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a baseline found.
+
+    Parameters
+    ----------
+    solution
+        The best solution; it is feasible.
+    objective
+        What the independent checker measured.
+    seconds
+        Time that the baseline took.
+    curve
+        Seconds and objective at each improvement.
+    note
+        What a reader of the number should know, in a few words.
+    """
+
+    solution: Solution
+    objective: float
+    seconds: float
+    curve: tuple[tuple[float, float], ...]
+    note: str = ""
+
+
+class Track:
+    """Where a running baseline hands in solutions; the checker measures each.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    seconds
+        The time limit.
+    listener
+        Who wants to hear of improvements.
+    """
+
+    def __init__(self, instance: Instance, seconds: float, listener: Listener | None) -> None:
+        self.instance, self.limit, self.listener = instance, seconds, listener
+        self.started = time.monotonic()
+        self.incumbent = Incumbent(instance)
+        self.curve: list[tuple[float, float]] = []
+        self.violation = ""
+        self.note = ""
+
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    def left(self) -> float:
+        """Seconds that are left, 0 when the time is over."""
+        return max(0.0, self.limit - self.seconds())
+
+    def offer(self, solution: Solution) -> bool:
+        """Take a solution if it is feasible and better, and say whether it was."""
+        verdict = check(self.instance, solution)
+        if verdict.violation is not None:
+            self.violation = verdict.violation
+            return False
+        assert verdict.objective is not None
+        if not self.incumbent.offer(solution, verdict.objective):
+            return False
+        self.curve.append((self.seconds(), verdict.objective))
+        if self.listener is not None:
+            self.listener(*self.curve[-1])
+        return True
+
+
+class Baseline(ABC):
+    """A solver of others, or a simple heuristic."""
+
+    name: ClassVar[str]
+    problems: ClassVar[tuple[str, ...]]
+    """Names of the problems that it solves."""
+    hint: ClassVar[str]
+    """How to get it, as the end of a sentence."""
+    in_child: ClassVar[bool] = False
+    """Whether it runs in a process of its own, since it cannot be stopped at any time."""
+
+    def is_available(self) -> bool:
+        """Whether it can run here."""
+        return True
+
+    @abstractmethod
+    def search(self, instance: Any, track: Track, seed: int) -> None:
+        """Offer solutions to the track until its time is over, or nothing better is to come."""
+
+    def finish(self, instance: Any, track: Track) -> None:
+        """Do what is to be done when the search is over, however it ended."""
+        return None
+
+    def solve(
+        self,
+        instance: Instance,
+        seconds: float,
+        seed: int = 1234,
+        listener: Listener | None = None,
+    ) -> Outcome:
+        """Solve an instance.
+
+        Parameters
+        ----------
+        instance
+            The instance.
+        seconds
+            Time limit, within a second or 5 percent.
+        seed
+            Seed of what is random.
+        listener
+            Who wants to hear of improvements.
+
+        Raises
+        ------
+        InputError
+            If the baseline is not installed, or does not solve such instances.
+        InfeasibleError
+            If the instance has no feasible solution.
+        BaselineError
+            If it found no feasible solution in time.
+        """
+        require_time_limit(seconds)
+        require_seed(seed)
+        if instance.problem.name not in self.problems:
+            raise InputError(
+                f"{self.name} solves {', '.join(self.problems)}, not {instance.problem.name}."
+            )
+        if not self.is_available():
+            raise InputError(f"{self.name} is not installed: {self.hint}.")
+        if (reason := instance.problem.infeasibility(instance)) is not None:
+            raise InfeasibleError(reason)
+        track = Track(instance, seconds, listener)
+        if self.in_child:
+            from metasage.baselines.child import search_in_child
+
+            search_in_child(self.name, track, seed)
+        else:
+            self.search(instance, track, seed)
+        self.finish(instance, track)
+        best = track.incumbent
+        if best.solution is None or best.objective is None:
+            reason = f": {track.violation}" if track.violation else " in time."
+            raise BaselineError(f"{self.name} found no feasible solution{reason}")
+        return Outcome(
+            best.solution, best.objective, track.seconds(), tuple(track.curve), track.note
+        )

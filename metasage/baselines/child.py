@@ -1,0 +1,85 @@
+"""Solvers that cannot be stopped run in a process of their own, which can."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import time
+from typing import IO
+
+from metasage.baselines.base import Track
+from metasage.problems import Solution
+
+DID_NOT_FINISH = "did not finish"
+FAILED = "its process ended with an error."
+
+# For so long after its limit a solver may hand in its last solution.
+_GRACE_SHARE, _GRACE_SECONDS = 0.02, 0.3
+
+
+class Reporter(Track):
+    """The track inside the child: new best solutions go to standard output."""
+
+    def offer(self, solution: Solution) -> bool:  # noqa: D102
+        is_better = super().offer(solution)
+        if is_better:
+            sys.stdout.write(json.dumps(solution.routes) + "\n")
+            sys.stdout.flush()
+        return is_better
+
+
+def search_in_child(name: str, track: Track, seed: int) -> None:
+    """Start a child, take in what it finds, and end it when the time is over.
+
+    Parameters
+    ----------
+    name
+        Name of the baseline.
+    track
+        Where solutions go.
+    seed
+        Seed of what is random.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-m", "metasage.baselines", name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for the parent, which ends the child
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    lines: queue.Queue[bytes | None] = queue.Queue()
+    threading.Thread(target=_forward, args=(process.stdout, lines), daemon=True).start()
+    try:
+        # The child's start counts, so it is told when to end, not for how long to run.
+        pickle.dump((time.time() + track.left(), seed, track.instance), process.stdin)
+        process.stdin.close()
+        while (line := _next(lines, track)) is not None:
+            track.offer(Solution(json.loads(line)))
+        if process.wait() != 0:
+            track.note = track.violation = FAILED
+    except queue.Empty:
+        if track.incumbent.solution is None:
+            track.note = DID_NOT_FINISH
+    except BrokenPipeError:
+        track.note = track.violation = FAILED
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _forward(stream: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
+    for line in stream:
+        lines.put(line)
+    lines.put(None)
+
+
+def _next(lines: queue.Queue[bytes | None], track: Track) -> bytes | None:
+    """Wait for a line; None once the child is done, `queue.Empty` when its time is over."""
+    patience = track.limit * (1 + _GRACE_SHARE) + _GRACE_SECONDS - track.seconds()
+    return lines.get(timeout=max(0.0, patience))

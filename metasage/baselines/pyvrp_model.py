@@ -1,0 +1,107 @@
+"""Instances as PyVRP's problem data, and solutions back and forth.
+
+TSP: one vehicle from the first node. CVRP: as it is. OP: prizes and a greatest
+distance. PCTSP: penalties as prizes, to which a weight times the real prize is
+added, since PyVRP knows no least prize (Lagrangian relaxation).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyvrp
+
+from metasage.baselines.scaling import length_unit, nearest_units, units_above
+from metasage.errors import InputError
+from metasage.problems import Instance, Solution
+from metasage.problems.base import TOLERANCE
+from metasage.problems.cvrp import CvrpInstance, exact_units
+from metasage.problems.op import OpInstance
+from metasage.problems.pctsp import PctspInstance
+from metasage.problems.tsp import TspInstance
+
+# Units of the longest edge where lengths are not whole. More would outgrow the
+# penalties with which PyVRP drives infeasibility out.
+_RESOLUTION = 10_000
+
+
+class PyvrpModel:
+    """An instance as PyVRP sees it.
+
+    Parameters
+    ----------
+    instance
+        The instance, of two nodes at least.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        lengths = instance.length_matrix()
+        self.unit = length_unit(lengths, _RESOLUTION)
+        # An OP's integer tour is no shorter than the real one.
+        to_units = units_above if isinstance(instance, OpInstance) else nearest_units
+        self._lengths = to_units(lengths, self.unit)
+
+    def data(self, weight: float = 0.0) -> pyvrp.ProblemData:
+        """Build the problem data.
+
+        Parameters
+        ----------
+        weight
+            Length that a unit of prize is worth in the PCTSP.
+        """
+        clients, vehicle = self._clients(weight), self._vehicle()
+        lengths: Any = self._lengths
+        durations: Any = np.zeros_like(lengths)
+        places = [pyvrp.Location(0, 0)] * self.instance.num_nodes  # only lengths count
+        depots = [pyvrp.Depot(0)]
+        return pyvrp.ProblemData(places, clients, depots, [vehicle], [lengths], [durations])
+
+    def _clients(self, weight: float) -> list[pyvrp.Client]:
+        instance, nodes = self.instance, range(1, self.instance.num_nodes)
+        if isinstance(instance, TspInstance):
+            return [pyvrp.Client(node) for node in nodes]
+        if isinstance(instance, CvrpInstance):
+            demand, _ = exact_units(instance.demand, instance.capacity)
+            return [pyvrp.Client(node, delivery=[int(demand[node])]) for node in nodes]
+        if isinstance(instance, OpInstance):
+            # The tour's length decides only between tours of equal prize.
+            least = instance.prize[instance.prize > 0].min(initial=1.0)
+            worth = instance.prize * (2.0 * instance.max_length / least)
+        elif isinstance(instance, PctspInstance):
+            worth = instance.penalty + weight * instance.prize
+        else:
+            raise InputError(f"PyVRP does not solve {instance.problem.name} here.")
+        prizes = nearest_units(worth, self.unit)
+        return [pyvrp.Client(node, prize=int(prizes[node]), required=False) for node in nodes]
+
+    def _vehicle(self) -> pyvrp.VehicleType:
+        if isinstance(self.instance, CvrpInstance):
+            _, capacity = exact_units(self.instance.demand, self.instance.capacity)
+            return pyvrp.VehicleType(self.instance.size, capacity=[int(capacity)])
+        if isinstance(self.instance, OpInstance):
+            limit = self.instance.max_length * self.unit * (1 + TOLERANCE)
+            return pyvrp.VehicleType(max_distance=int(limit))
+        return pyvrp.VehicleType()
+
+    def to_pyvrp(self, solution: Solution, data: pyvrp.ProblemData) -> pyvrp.Solution:
+        """Turn a solution into PyVRP's, which counts the nodes after the first."""
+        routes = [list(route) for route in solution.routes if route]
+        if not self.instance.problem.has_depot:
+            (tour,) = routes
+            first = tour.index(0)
+            routes = [tour[first + 1 :] + tour[:first]]
+        return pyvrp.Solution(data, [[node - 1 for node in route] for route in routes])
+
+    def from_pyvrp(self, found: pyvrp.Solution) -> Solution:
+        """Turn PyVRP's solution into one of the instance."""
+        routes: list[list[int]] = [_visits(route) for route in found.routes()]
+        if self.instance.problem.single_tour:
+            tour = [node for route in routes for node in route]
+            routes = [tour if self.instance.problem.has_depot else [0, *tour]]
+        return Solution(routes)
+
+
+def _visits(route: Any) -> list[int]:
+    return [visit.idx + 1 for visit in route if visit.is_client()]

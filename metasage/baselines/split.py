@@ -1,0 +1,42 @@
+"""Cut a tour into routes (Beasley 1983): the best way that keeps its order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metasage.problems import Solution
+from metasage.problems.cvrp import CvrpInstance, exact_units
+from metasage.problems.metric import Indices
+
+
+def split(instance: CvrpInstance, tour: Indices) -> Solution:
+    """Cut a tour of customers into routes, each within capacity, of least total length.
+
+    Parameters
+    ----------
+    instance
+        The instance; every customer fits a vehicle.
+    tour
+        All customers in the order of the tour.
+    """
+    units, capacity = exact_units(instance.demand, instance.capacity)
+    loads = np.concatenate([[0.0], np.cumsum(units[tour], dtype=np.float64)])
+    home = instance.lengths(np.zeros_like(tour), tour)
+    # Way along the tour from its first customer to each.
+    along = np.concatenate([[0.0], np.cumsum(instance.lengths(tour[:-1], tour[1:]))])
+    best = np.full(len(tour) + 1, np.inf)
+    best[0] = 0.0
+    start_of = np.zeros(len(tour) + 1, dtype=np.int64)
+    for start in range(len(tour)):
+        # A route from `start` may end anywhere up to the last that it can carry.
+        end = int(np.searchsorted(loads, loads[start] + float(capacity), side="right")) - 1
+        lengths = home[start] + along[start:end] - along[start] + home[start:end]
+        costs = best[start] + lengths
+        better = costs < best[start + 1 : end + 1]
+        best[start + 1 : end + 1] = np.where(better, costs, best[start + 1 : end + 1])
+        start_of[start + 1 : end + 1] = np.where(better, start, start_of[start + 1 : end + 1])
+    routes, end = [], len(tour)
+    while end > 0:
+        routes.append(tour[start_of[end] : end])
+        end = int(start_of[end])
+    return Solution(routes[::-1])

@@ -1,0 +1,215 @@
+"""Several solvers on the same instances, one after another at one time limit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from metasage.adaptation.callbacks import Callbacks
+from metasage.baselines.base import Listener, Outcome
+from metasage.errors import MetasageError
+from metasage.numbers import plain
+from metasage.problems import Instance, Solution
+
+if TYPE_CHECKING:
+    from metasage.policies.model import Model
+
+
+class Contestant(Protocol):
+    """Whoever solves an instance within a time; all baselines do."""
+
+    @property
+    def name(self) -> str:
+        """The name in tables."""
+        ...
+
+    def solve(
+        self, instance: Instance, seconds: float, seed: int, listener: Listener | None = None
+    ) -> Outcome:
+        """Solve an instance."""
+        ...
+
+
+@dataclass(frozen=True)
+class OwnMethod:
+    """A method of this package as a contestant.
+
+    Parameters
+    ----------
+    name
+        Name of the method.
+    model
+        Network; the shipped one of the problem by default.
+    threads
+        Number of threads, 0 for all cores.
+    """
+
+    name: str
+    model: Model | None = None
+    threads: int = 0
+
+    def solve(
+        self, instance: Instance, seconds: float, seed: int, listener: Listener | None = None
+    ) -> Outcome:
+        """Solve an instance.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If the user interrupts; the comparison ends then.
+        """
+        from metasage.adaptation.methods import METHODS
+        from metasage.adaptation.solve import solve
+        from metasage.adaptation.stop import MaxRuntime
+
+        result = solve(
+            instance,
+            METHODS[self.name](),
+            MaxRuntime(seconds),
+            model=self.model,
+            seed=seed,
+            threads=self.threads,
+            callbacks=_Teller(listener),
+        )
+        if result.interrupted:
+            raise KeyboardInterrupt
+        curve = tuple((second, objective) for second, _, objective in result.curve)
+        return Outcome(result.best, result.objective, result.seconds, curve)
+
+
+class _Teller(Callbacks):
+    """Passes improvements on to a listener."""
+
+    def __init__(self, listener: Listener | None) -> None:
+        self.listener = listener
+        self.started = time.monotonic()
+
+    def on_best(self, solution: Solution, objective: float, iteration: int) -> None:
+        if self.listener is not None:
+            self.listener(time.monotonic() - self.started, objective)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One contestant on one instance.
+
+    Parameters
+    ----------
+    solver
+        Name of the contestant.
+    outcome
+        What it found; None where it failed.
+    note
+        Why it failed, or what else there is to know.
+    """
+
+    solver: str
+    outcome: Outcome | None
+    note: str
+
+
+@dataclass
+class Round:
+    """All contestants on one instance.
+
+    Parameters
+    ----------
+    file
+        Where the instance is from.
+    instance
+        The instance.
+    best_known
+        Objective to compare with, and where it is from; None takes the best of
+        this comparison.
+    entries
+        What was found so far.
+    """
+
+    file: str
+    instance: Instance
+    best_known: tuple[float, str] | None = None
+    entries: list[Entry] = field(default_factory=list)
+
+    def best(self) -> float | None:
+        """Return the best objective of this comparison."""
+        found = [entry.outcome.objective for entry in self.entries if entry.outcome]
+        pick: Callable[[Iterable[float]], float] = (
+            min if self.instance.problem.sense == "min" else max
+        )
+        return pick(found) if found else None
+
+    def reference(self) -> tuple[float | None, str]:
+        """Return the objective that gaps refer to, and where it is from."""
+        return (self.best(), "best here") if self.best_known is None else self.best_known
+
+    def gap(self, entry: Entry) -> float | None:
+        """Return how much worse an entry is than the reference, as a share of it."""
+        reference, _ = self.reference()
+        if entry.outcome is None or not reference:
+            return None
+        sign = 1 if self.instance.problem.sense == "min" else -1
+        return sign * (entry.outcome.objective - reference) / abs(reference)
+
+    def is_winner(self, entry: Entry) -> bool:
+        """Whether nobody found a better solution."""
+        return entry.outcome is not None and entry.outcome.objective == self.best()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the round as the plain data of ``metasage compare --json``."""
+        reference, source = self.reference()
+        return {
+            "file": self.file,
+            "instance": self.instance.name,
+            "problem": self.instance.problem.name,
+            "n": self.instance.size,
+            "sense": self.instance.problem.sense,
+            "reference": None if reference is None else plain(reference),
+            "reference_source": source,
+            "results": [self._entry_dict(entry) for entry in self.entries],
+        }
+
+    def _entry_dict(self, entry: Entry) -> dict[str, Any]:
+        found = entry.outcome
+        return {
+            "solver": entry.solver,
+            "objective": None if found is None else plain(found.objective),
+            "gap": self.gap(entry),
+            "seconds": None if found is None else found.seconds,
+            "note": entry.note,
+            "routes": None if found is None else found.solution.labelled(self.instance),
+            "curve": [] if found is None else [[s, plain(value)] for s, value in found.curve],
+        }
+
+
+def play(
+    contest: Round,
+    contestant: Contestant,
+    seconds: float,
+    seed: int,
+    listener: Listener | None = None,
+) -> None:
+    """Let a contestant solve the instance of a round; a failure is an entry, too."""
+    try:
+        outcome = contestant.solve(contest.instance, seconds, seed, listener)
+        entry = Entry(contestant.name, outcome, outcome.note)
+    except MetasageError as error:
+        entry = Entry(contestant.name, None, str(error))
+    contest.entries.append(entry)
+
+
+def summarise(rounds: Sequence[Round]) -> list[dict[str, Any]]:
+    """Return, for each solver, its mean gap and how often nobody was better."""
+    rows: dict[str, dict[str, Any]] = {}
+    gaps: dict[str, list[float]] = {}
+    for contest in rounds:
+        for entry in contest.entries:
+            row = rows.setdefault(entry.solver, {"solver": entry.solver, "solved": 0, "wins": 0})
+            row["solved"] += entry.outcome is not None
+            row["wins"] += contest.is_winner(entry)
+            gap = contest.gap(entry)
+            gaps.setdefault(entry.solver, []).extend([] if gap is None else [gap])
+    for solver, row in rows.items():
+        row["mean_gap"] = sum(gaps[solver]) / len(gaps[solver]) if gaps[solver] else None
+    return list(rows.values())

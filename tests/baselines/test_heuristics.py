@@ -1,0 +1,80 @@
+import time
+
+import numpy as np
+import pytest
+
+import metasage
+from metasage.adaptation.nearest import nearest_neighbour as by_the_rules
+from metasage.baselines import all_baselines
+from metasage.baselines.heuristics import nearest_neighbour, random_insertion
+from metasage.baselines.split import split
+from metasage.baselines.two_opt import two_opt
+
+from .conftest import every_solution, optimum, small_instance
+
+HEURISTICS = ("nearest", "random-insertion", "farthest-insertion")
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_heuristic_beats_the_optimum(problem, name, seed):
+    heuristic = all_baselines()[name]
+    if problem not in heuristic.problems:
+        pytest.skip(f"{name} does not solve {problem}")
+    instance = small_instance(problem, seed)
+    found, best = heuristic.solve(instance, 1.0, seed).objective, optimum(instance)
+    if instance.problem.sense == "min":
+        assert best - 1e-9 <= found <= 2 * best
+    else:
+        assert 0 < found <= best + 1e-9
+
+
+@pytest.mark.parametrize("size", [1, 2, 30])
+def test_nearest_neighbour_is_that_of_the_rules(problem, size):
+    constants = {"max_length": 9.0} if problem == "pctsp" else {}
+    instance = metasage.generate(problem, size, 1, 4, **constants)[0]
+    if instance.problem.infeasibility(instance):
+        pytest.skip("one customer does not bring enough")
+    assert nearest_neighbour(instance) == by_the_rules(instance)
+
+
+def test_insertion_depends_on_the_seed_alone(problem):
+    instance = metasage.generate(problem, 40, 1, 4)[0]
+    assert random_insertion(instance, 1) == random_insertion(instance, 1)
+    assert random_insertion(instance, 1) != random_insertion(instance, 2)
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_a_thousand_nodes_take_less_than_a_second(problem, name):
+    heuristic = all_baselines()[name]
+    if problem not in heuristic.problems:
+        pytest.skip(f"{name} does not solve {problem}")
+    instance = metasage.generate(problem, 1000, 1, 4)[0]
+    before = time.process_time()
+    heuristic.solve(instance, 10.0, 1)
+    assert time.process_time() - before < 1.0
+
+
+def test_split_is_the_best_way_to_cut_a_tour():
+    instance = small_instance("cvrp", 3)
+    tour = (3, 1, 5, 2, 4)
+    kept = [
+        metasage.Solution(routes)
+        for routes in every_solution(instance)
+        if tuple(node for route in routes for node in route) == tour
+    ]
+    verdicts = [metasage.check(instance, solution) for solution in kept]
+    best = min(verdict.objective for verdict in verdicts if verdict.feasible)
+    found = metasage.check(instance, split(instance, np.array(tour)))
+    assert found.feasible
+    assert found.objective == pytest.approx(best)
+
+
+def test_two_opt_leaves_no_reversal_that_helps():
+    instance = metasage.generate("tsp", 30, 1, 5)[0]
+    tour = two_opt(instance, metasage.Solution([range(30)])).routes[0]
+    length = metasage.check(instance, metasage.Solution([tour])).objective
+    for first in range(1, 30):
+        for last in range(first + 1, 31):
+            other = tour[:first] + tour[first:last][::-1] + tour[last:]
+            assert metasage.check(instance, metasage.Solution([other])).objective >= length - 1e-6

@@ -1,0 +1,166 @@
+import time
+
+import numpy as np
+import pytest
+
+import metasage
+from metasage.baselines import BaselineError, all_baselines, get_baseline
+from metasage.baselines.base import Baseline
+from metasage.baselines.pyvrp_model import PyvrpModel
+from metasage.baselines.scaling import units_above, units_below, with_whole_lengths
+from metasage.errors import InfeasibleError, InputError
+from metasage.problems import all_problems
+from metasage.problems.metric import EXPLICIT
+
+from .conftest import optimum, small_instance
+
+
+def installed(name: str) -> Baseline:
+    baseline = get_baseline(name)
+    if not baseline.is_available():
+        pytest.skip(f"{name} is not installed")
+    return baseline
+
+
+@pytest.mark.parametrize("name", ["pyvrp", "ortools", "lkh"])
+def test_strong_solvers_find_the_optimum(problem, name):
+    baseline = installed(name)
+    if problem not in baseline.problems:
+        pytest.skip(f"{name} does not solve {problem}")
+    instance = small_instance(problem, 1)
+    heard = []
+    outcome = baseline.solve(instance, 1.0, 1, lambda second, value: heard.append((second, value)))
+    assert outcome.objective == pytest.approx(optimum(instance), rel=1e-6)
+    assert outcome.curve == tuple(heard)
+    assert outcome.curve[-1][1] == outcome.objective
+    assert metasage.check(instance, outcome.solution).feasible
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "seconds"),
+    [("pyvrp", 2, 0.8), ("ortools", 1, 1.0), ("lkh", 1, 2.0), ("lkh", 2, 2.0)],
+)
+def test_tiny_instances_are_solved(problem, name, size, seconds):
+    baseline = installed(name)
+    if problem not in baseline.problems:
+        pytest.skip(f"{name} does not solve {problem}")
+    instance = metasage.generate(problem, size, 1, 6)[0]
+    if instance.problem.infeasibility(instance):
+        pytest.skip("such a customer does not bring enough")
+    assert baseline.solve(instance, seconds, 1).objective == pytest.approx(optimum(instance))
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("pyvrp", "pctsp"), ("pyvrp", "cvrp"), ("ortools", "op"), ("ortools", "pctsp")],
+)
+def test_time_limits_are_kept(name, problem):
+    baseline = installed(name)
+    instance = metasage.generate(problem, 150, 1, 2)[0]
+    started = time.monotonic()
+    outcome = baseline.solve(instance, 1.5, 1)
+    assert time.monotonic() - started < 2.5
+    assert outcome.seconds < 2.5
+    # A search of seconds is better than what takes none.
+    simple = get_baseline("nearest").solve(instance, 1.0, 1).objective
+    better = max if instance.problem.sense == "max" else min
+    assert better(outcome.objective, simple) == outcome.objective
+
+
+def test_lkh_that_does_not_finish_is_ended_and_says_so():
+    instance = metasage.generate("tsp", 1500, 1, 2)[0]
+    outcome = installed("lkh").solve(instance, 1.0, 1)
+    assert "did not finish" in outcome.note
+    assert outcome.seconds < 2.5
+    assert metasage.check(instance, outcome.solution).feasible
+
+
+def test_an_infeasible_answer_is_a_failure_and_no_number():
+    class Liar(Baseline):
+        name, problems, hint = "liar", ("tsp",), "nobody wants it"
+
+        def search(self, instance, track, seed):
+            track.offer(metasage.Solution([[0, 0]]))
+
+    with pytest.raises(BaselineError, match=r"liar found no feasible solution: node 0 visited"):
+        Liar().solve(metasage.generate("tsp", 5, 1, 1)[0], 1.0)
+
+
+def test_failing_children_are_failures(monkeypatch):
+    monkeypatch.setattr("metasage.baselines.child.sys.executable", "false")
+    with pytest.raises(BaselineError, match="its process ended with an error"):
+        get_baseline("ortools").solve(metasage.generate("tsp", 5, 1, 1)[0], 5.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("ortools", "ortools is not installed: pip install 'metasage[baselines]'."),
+        ("lkh", "lkh is not installed: pip install 'metasage[baselines]' (LKH is free"),
+        ("pyvrp", "pyvrp is not installed: pip install pyvrp."),
+        ("concorde", "concorde is not installed: put the program concorde on the PATH."),
+    ],
+)
+def test_what_is_missing_is_named_in_one_sentence(monkeypatch, name, sentence):
+    monkeypatch.setenv("PATH", "/nowhere")
+    for module in ("lkh", "ortools", "pyvrp"):
+        monkeypatch.setattr(f"metasage.baselines.{module}.find_spec", lambda name: None)
+    with pytest.raises(InputError) as caught:
+        get_baseline(name).solve(metasage.generate("tsp", 5, 1, 1)[0], 1.0)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_wrong_requests_are_refused():
+    instance = metasage.generate("cvrp", 5, 1, 1)[0]
+    nearest = get_baseline("nearest")
+    with pytest.raises(InputError, match="lkh solves tsp, not cvrp"):
+        get_baseline("lkh").solve(instance, 1.0)
+    with pytest.raises(InputError, match="the time limit is 0"):
+        nearest.solve(instance, 0.0)
+    with pytest.raises(InputError, match="the seed is -1"):
+        nearest.solve(instance, 1.0, seed=-1)
+    with pytest.raises(InputError, match="baseline 'magic' is not one of"):
+        get_baseline("magic")
+    tight = metasage.generate("pctsp", 1, 1, 1)[0]
+    tight = type(tight)(
+        coords=tight.coords, prize=tight.prize, penalty=tight.penalty, min_prize=99.0
+    )
+    with pytest.raises(InfeasibleError, match="all prizes together"):
+        nearest.solve(tight, 1.0)
+
+
+def test_every_baseline_names_problems_that_exist():
+    for baseline in all_baselines().values():
+        assert set(baseline.problems) <= set(all_problems())
+
+
+def test_solutions_go_to_pyvrp_and_back(problem):
+    instance = small_instance(problem, 2)
+    model = PyvrpModel(instance)
+    routes = [[3, 0, 1, 2, 6, 5, 4]] if problem == "tsp" else [[2, 1, 4]]
+    if problem == "cvrp":
+        routes = [[2, 1], [4, 3, 5]]
+    there = model.to_pyvrp(metasage.Solution(routes), model.data())
+    back = model.from_pyvrp(there)
+    given = metasage.check(instance, metasage.Solution(routes))
+    assert metasage.check(instance, back).objective == pytest.approx(given.objective)
+    length = sum(instance.tour_length(np.array([0, *r] if 0 not in r else r)) for r in routes)
+    assert there.distance() / model.unit == pytest.approx(length, rel=1e-3)
+
+
+def test_units_never_favour_the_solver():
+    values = np.array([0.1, 0.25, 1 / 3, 2.0])
+    assert (units_above(values, 10.0) == [1, 3, 4, 20]).all()
+    assert (units_below(values, 10.0) == [1, 2, 3, 20]).all()
+
+
+def test_whole_lengths_keep_the_order_of_tours():
+    instance = metasage.generate("tsp", 20, 1, 1)[0]
+    whole, unit = with_whole_lengths(instance, 1_000_000)
+    assert whole.metric.is_integral
+    tour = np.arange(20)
+    assert whole.tour_length(tour) / unit == pytest.approx(instance.tour_length(tour), rel=1e-5)
+    explicit = type(instance)(matrix=instance.length_matrix(), metric=EXPLICIT)
+    whole, unit = with_whole_lengths(explicit, 1_000_000)
+    assert (whole.matrix == np.rint(whole.matrix)).all()
+    assert whole.tour_length(tour) / unit == pytest.approx(instance.tour_length(tour), rel=1e-5)

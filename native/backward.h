@@ -57,8 +57,8 @@ private:
             weights[lane] = lane < replay_.lanes ? weight : 0.0f;
             row[lane] = lane < replay_.lanes ? rows + lane : -1;
         }
-        const float *scores = step.context_gradient(replay_.chosen, weights, gradient_);
-        way_back_.add_pointers(step, scores, sums);
+        step.context_gradient(replay_.chosen, weights, gradient_);
+        way_back_.add_pointers(step, sums);
         if (decoder_.adapter.given()) {
             rows_.collect(step, gradient_, row);
             dots<D>(step.adapter.w1, step.all_dims(), rows_.back,

@@ -105,23 +105,22 @@ public:
                std::log(double(total_[lane]));
     }
 
-    // Gradient of weight * log p(chosen) by the context, as lanes. Returns that by
-    // the pointer products.
-    const float *context_gradient(const int32_t (&chosen)[TILE], const float (&weight)[TILE],
-                                  float *gradient) {
-        const float *scores = score_gradient(chosen, weight);
+    // Gradient of weight * log p(chosen) by the context, as lanes. That by the
+    // pointer products takes the place of the chances.
+    void context_gradient(const int32_t (&chosen)[TILE], const float (&weight)[TILE],
+                          float *gradient) {
+        differentiate(chosen, weight);
         std::memset(gradient, 0, D * TILE * sizeof(float));
-        add_sums<D, D>(nodes_->pointers, groups(), scores, gradient);
-        return scores;
+        add_sums<D, D>(nodes_->pointers, groups(), chances_, gradient);
     }
+    const float *score_gradient() const { return chances_; }
 
 private:
     using Base::decoder_, Base::instance_;
-    static constexpr double LN2 = 0.693147180559945309;
 
     // Derivative of weight * log p(chosen) by the argument of tanh, times what
     // follows from there to the pointer product; one number a slot and lane.
-    float *score_gradient(const int32_t (&chosen)[TILE], const float (&weight)[TILE]) {
+    void differentiate(const int32_t (&chosen)[TILE], const float (&weight)[TILE]) {
         const float factor = Clipping(decoder_).factor();
         for (int v = 0; v < VECTORS; ++v) {
             const Vector scale = load(weight + v * LANES) * factor;
@@ -136,7 +135,6 @@ private:
                 const int at = chosen[lane] * TILE + lane;
                 chances_[at] += weight[lane] * factor * slopes_[at];
             }
-        return chances_;
     }
 
     void attend() {

@@ -4,6 +4,7 @@
 #include "norm.h"
 #include "rollout.h"
 #include "sampler.h"
+#include "sparse_replay.h"
 
 namespace metasage::METASAGE_LEVEL {
 
@@ -22,13 +23,35 @@ struct Dense {
     static int64_t most_rows(int64_t most_steps) { return most_steps; }
 };
 
+// Steps that look at the nearest nodes, which each rollout gathers for itself.
+template <int D>
+struct Sparse {
+    using NodeData = SparseNodes<D>;
+    using Sampler = SparseSampler<D>;
+    using Replayer = SparseReplay<D>;
+    using WayBack = SparseWayBack<D>;
+
+    // Few, as large instances have few rollouts and all threads shall work.
+    static int64_t block(Problem) { return 8; }
+    // At this N, the rows of whole rollouts would be most of the memory.
+    static int64_t most_rows(int64_t) { return 64; }
+};
+
+template <int D, template <int, class> class Run, class Task>
+void run_kind(const Decoder &decoder, Task &task) {
+    if (decoder.neighbours > 0)
+        Run<D, Sparse<D>>(decoder, task).run();
+    else
+        Run<D, Dense<D>>(decoder, task).run();
+}
+
 // Widths that the binding lets through.
 template <template <int, class> class Run, class Task>
 void run(const Decoder &decoder, Task &task) {
     if (decoder.width == 64)
-        Run<64, Dense<64>>(decoder, task).run();
+        run_kind<64, Run>(decoder, task);
     else
-        Run<128, Dense<128>>(decoder, task).run();
+        run_kind<128, Run>(decoder, task);
 }
 
 void rollout(const Decoder &decoder, Rollouts &task) { run<RolloutRun>(decoder, task); }

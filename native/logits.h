@@ -6,6 +6,8 @@
 
 namespace metasage::METASAGE_LEVEL {
 
+constexpr double LN2 = 0.693147180559945309;
+
 // Logits are to the base of two: exp2 then needs no further factor.
 struct Logit {
     Vector value, slope;

@@ -117,7 +117,7 @@ private:
             lane.rollout = next++;
             lane.state = rules.start();
             active |= Bits(1) << number;
-            sampler.begin(number);
+            sampler.begin(rules, number);
         };
         for (int number = 0; number < TILE; ++number) begin_next(number);
 

@@ -21,7 +21,7 @@ public:
         std::memset(step.allowed, 0, nodes.padded * sizeof(Bits));
     }
 
-    void begin(int lane) {
+    void begin(const Rules &, int lane) {
         for (int i = 0; i < nodes_->count; ++i) visited_[i] &= ~(Bits(1) << lane);
     }
 

@@ -61,7 +61,8 @@ public:
         : ordered_(decoder), scores_(ordered_.keys.size() / D * TILE) {}
 
     // From the gradient by the pointer products to the pointer keys.
-    void add_pointers(Step<D> &step, const float *scores, Sums &) {
+    void add_pointers(Step<D> &step, Sums &) {
+        const float *scores = step.score_gradient();
         lanes_to_tile_rows<D>(step.context, tile_rows_[0]);
         add_outer<D, D>(ordered_.pointers, step.groups(), scores, tile_rows_[0], D);
         for (int s = 0; s < step.slots(); ++s) {

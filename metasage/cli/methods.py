@@ -42,6 +42,14 @@ Iterations = Annotated[
 RolloutCount = Annotated[
     int | None, typer.Option("--rollouts", help="Rollouts of an iteration. Default: N.")
 ]
+Neighbours = Annotated[
+    int | None,
+    typer.Option(
+        "--neighbours",
+        metavar="K",
+        help="A step looks at the K nearest allowed nodes alone: for large N. Default: all.",
+    ),
+]
 Augment = Annotated[int, typer.Option("--augment", help="Symmetric copies: 1, 2, 4 or 8.")]
 Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
 Threads = Annotated[int, typer.Option("--threads", help="Threads; 0 for all cores.")]
@@ -55,7 +63,12 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors."
 
 
 def make_method(
-    name: str, preset: str, iterations: int | None, rollouts: int | None, augment: int
+    name: str,
+    preset: str,
+    iterations: int | None,
+    rollouts: int | None,
+    augment: int,
+    neighbours: int | None,
 ) -> Method:
     """Build the settings of a method."""
     from metasage.adaptation.methods import METHODS
@@ -63,7 +76,12 @@ def make_method(
 
     if name not in METHODS:
         raise InputError(f"method '{name}' is not one of {', '.join(METHODS)}.")
-    options: dict[str, Any] = {"iterations": iterations, "rollouts": rollouts, "augment": augment}
+    options: dict[str, Any] = {
+        "iterations": iterations,
+        "rollouts": rollouts,
+        "augment": augment,
+        "neighbours": neighbours,
+    }
     if name == "sage":
         options["preset"] = preset
     elif preset != "default":

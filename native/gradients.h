@@ -29,7 +29,7 @@ private:
     using NodeData = typename Kind::NodeData;
     using Pass = BackwardPass<D, Kind>;
     using Sums = GradientSums<D>;
-    static constexpr int64_t ENOUGH_INSTANCES = 8, PARTS = 16;
+    static constexpr int64_t ENOUGH_INSTANCES = 8, PARTS = Kind::PARTS;
 
     void run_by_instance() {
 #pragma omp parallel num_threads(decoder_.threads)

@@ -21,6 +21,8 @@ struct Dense {
         return problem == Problem::pctsp || problem == Problem::op ? BLOCK_OF_ROLLOUTS : TILE;
     }
     static int64_t most_rows(int64_t most_steps) { return most_steps; }
+    // Sums of gradients that rollouts of one instance are shared out to.
+    static constexpr int64_t PARTS = 16;
 };
 
 // Steps that look at the nearest nodes, which each rollout gathers for itself.
@@ -33,8 +35,9 @@ struct Sparse {
 
     // Few, as large instances have few rollouts and all threads shall work.
     static int64_t block(Problem) { return 8; }
-    // At this N, the rows of whole rollouts would be most of the memory.
+    // Rows of whole rollouts, or many sums, would be most of the memory.
     static int64_t most_rows(int64_t) { return 64; }
+    static constexpr int64_t PARTS = 8;
 };
 
 template <int D, template <int, class> class Run, class Task>

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "candidates.h"
 #include "logits.h"
 #include "query.h"
 #include "sparse_rows.h"
@@ -147,7 +148,7 @@ public:
     }
 
 private:
-    using Base::decoder_;
+    using Base::decoder_, Base::instance_;
 
     void attend(int number) {
         Lane &lane = lanes[number];
@@ -186,7 +187,7 @@ private:
         const Clipping clipping(decoder_);
         const bool somewhere = lane.node >= 0;
         const Vector here = fill(somewhere);
-        const float *coords = nodes_->neighbours.coords();
+        const float *coords = decoder_.coords + 2 * instance_ * decoder_.nodes;
         const float here_x = somewhere ? coords[2 * lane.node] : 0.0f;
         const float here_y = somewhere ? coords[2 * lane.node + 1] : 0.0f;
         for (int s = 0; s < lane.count; s += LANES) {
@@ -231,17 +232,17 @@ public:
     SparseStep<D> step;
 
     void use(const SparseNodes<D> &nodes, int64_t instance) {
-        nodes_ = &nodes;
         step.use(nodes, instance);
+        candidates_.use(instance);
     }
 
-    void begin(const Rules &rules, int lane) { open_[lane].reset(nodes_->count, rules.has_depot()); }
+    void begin(const Rules &rules, int lane) { candidates_.open_all(open_[lane], rules); }
     void begin_step(const Rules &, Bits) { step.clear(); }
 
     bool set_lane(int lane, const Rules &rules, const State &state, int32_t given) {
         if (given >= 0) return candidates_.allows(rules, state, open_[lane], given);
         step.set_lane(lane, state, rules.scalar(state),
-                      candidates_.find(nodes_->neighbours, rules, state, open_[lane], -1));
+                      candidates_.find(rules, state, open_[lane], -1));
         return true;
     }
 
@@ -249,7 +250,6 @@ public:
     void visit(int lane, int32_t node) { open_[lane].visit(node); }
 
 private:
-    const SparseNodes<D> *nodes_ = nullptr;
     Candidates candidates_;
     OpenNodes open_[TILE];
 };

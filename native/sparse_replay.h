@@ -29,7 +29,8 @@ public:
         log_likelihood = 0.0;
         end = rules.start();
         step.use(nodes, instance);
-        open_.reset(nodes.count, rules.has_depot());
+        candidates_.use(instance);
+        candidates_.open_all(open_, rules);
         const auto allowed = [&](int32_t node) {
             if (candidates_.allows(rules, end, open_, node)) return true;
             fault = {Fault::forbidden, instance, 0, end.steps, node};
@@ -51,7 +52,7 @@ public:
                 states[lanes] = end;
                 scalars[lanes] = rules.scalar(end);
                 step.set_lane(lanes, end, scalars[lanes],
-                              candidates_.find(nodes.neighbours, rules, end, open_, node));
+                              candidates_.find(rules, end, open_, node));
                 chosen[lanes] = step.lanes[lanes].slot_of(node);
                 advance(node);
             }

@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "candidates.h"
 #include "nodes.h"
 
 namespace metasage::METASAGE_LEVEL {
@@ -94,7 +93,6 @@ struct SparseNodes {
     int count = 0;
     // [node][D], keys and values with their heads innermost.
     Buffer<float> keys, values, pointers, pointer_bias;
-    NeighbourLists neighbours;
 
     void pack(const Decoder &decoder, int64_t instance) {
         count = int(decoder.nodes);
@@ -108,13 +106,9 @@ struct SparseNodes {
             heads_inside<D>(decoder.values + (first + node) * D, values + node * D);
         }
         fold_pointers<D>(decoder, instance, pointers, pointer_bias);
-        neighbours.build(decoder.coords + 2 * first, count, decoder.problem != Problem::tsp,
-                         Candidates::RESERVE * decoder.neighbours);
     }
 
-    static int64_t bytes(const Decoder &decoder) {
-        return decoder.nodes * (D * 3 + Candidates::RESERVE * decoder.neighbours) * sizeof(float);
-    }
+    static int64_t bytes(const Decoder &decoder) { return decoder.nodes * D * 3 * sizeof(float); }
 };
 
 }  // namespace metasage::METASAGE_LEVEL

@@ -6,6 +6,12 @@ float32 matrix product measured right before and after, so that they mean the
 same on a busy machine as on an idle one.
 
     python benchmarks/engine.py [--threads 2] [--quick] [--json FILE]
+
+With --neighbours, the same network instead rolls out 32 samples of large
+instances, looking at all nodes or at the nearest; given networks (files for TSP
+and CVRP) then show what greedy rollouts from all starts lose by it.
+
+    python benchmarks/engine.py --neighbours [--networks TSP.pt CVRP.pt]
 """
 
 import argparse
@@ -18,11 +24,14 @@ from collections.abc import Callable
 
 import torch
 
+from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.objective import Objective
 from metasage.adaptation.query import QueryAdaptation
 from metasage.adaptation.result import Incumbent
+from metasage.adaptation.solve import solve
 from metasage.adaptation.task import Task
 from metasage.policies.config import PolicyConfig
+from metasage.policies.library import find_model
 from metasage.policies.policy import AttentionPolicy
 from metasage.problems.sets import generate
 from metasage.rollout import get_engine
@@ -42,6 +51,9 @@ CASES = [
     ("tsp", 1000, 1500, 2400),
 ]
 TRAINING_CASES = [(50, 64, 20), (100, 32, 32)]
+LARGE_SIZES = [1000, 5000, 10000, 20000]
+# Looking at all nodes takes many minutes above this size.
+LARGEST_DENSE = 10000
 
 
 def sgemm() -> float:
@@ -105,6 +117,70 @@ def measure_rollouts(problem: str, size: int, repeats: int) -> dict[str, float]:
     }
 
 
+def measure_large(problem: str, size: int, neighbours: int | None) -> dict[str, float]:
+    """Measure the encoder, 32 sampled rollouts and, with neighbours, their gradient by eta."""
+    torch.manual_seed(0)
+    policy = AttentionPolicy(PolicyConfig(problem)).eval().requires_grad_(False)
+    engine = get_engine("native", policy.config)
+    instance = generate(problem, size, 1, seed=1)[0]
+    begin = time.perf_counter()
+    task = Task.of(instance, policy, engine, rollouts=32, copies=1, seed=1, neighbours=neighbours)
+    encoder = time.perf_counter() - begin
+    used = time.process_time()
+    sampling = _seconds(lambda: task.rollout(task.decoding, 0))
+    used = time.process_time() - used
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    figures = {"encoder": encoder, "sampling": sampling, "processor": used, "peak_gb": peak}
+    if neighbours is not None:
+        strategy = QueryAdaptation(task, Objective(3.2e-3, 0.005))
+        figures["learning"] = _seconds(lambda: strategy.rollout(0, 0.0))
+    return figures
+
+
+def measure_loss(problem: str, size: int, network: str) -> dict[str, float]:
+    """Mean cost of greedy rollouts from all starts, for some numbers of neighbours."""
+    model = find_model(network, problem)
+    costs: dict[str, list[float]] = {"all": [], "50": [], "20": []}
+    for instance in generate(problem, size, 8, seed=1):
+        for count, found in costs.items():
+            method = Greedy(neighbours=None if count == "all" else int(count))
+            found.append(solve(instance, method, model=model).objective)
+    return {count: sum(found) / len(found) for count, found in costs.items()}
+
+
+def print_neighbours(run: Callable[..., dict[str, float]], networks: list[str]) -> None:
+    """Print what looking at few nodes gains and loses."""
+    print(
+        "| 32 rollouts | nodes looked at | sampling | processor time | with the gradient by eta | "
+        "peak memory of sampling | encoder, one thread |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for problem in ("tsp", "cvrp"):
+        for size in LARGE_SIZES:
+            for count in (None, 50):
+                if count is None and size > LARGEST_DENSE:
+                    continue
+                row = run("large", problem, size, count)
+                learning = f"{row['learning']:.2f} s" if count else ""
+                print(
+                    f"| {problem.upper()} N={size} | {count or 'all'} | {row['sampling']:.2f} s | "
+                    f"{row['processor']:.2f} s | {learning} | "
+                    f"{row['peak_gb']:.2f} GB | {row['encoder']:.1f} s |",
+                    flush=True,
+                )
+    if networks:
+        print("\n| greedy, all starts, 8 instances | all | 50 nearest | 20 nearest |")
+        print("|---|---|---|---|")
+    for problem, network in zip(("tsp", "cvrp"), networks, strict=False):
+        for size in (200, 500):
+            row = run("loss", problem, size, network)
+            lost = [f"{row[k]:.3f} ({100 * (row[k] / row['all'] - 1):+.2f}%)" for k in ("50", "20")]
+            print(
+                f"| {problem.upper()} N={size} | {row['all']:.3f} | {' | '.join(lost)} |",
+                flush=True,
+            )
+
+
 def measure_training(size: int, batch: int, starts: int, repeats: int) -> dict[str, float]:
     """Instances per second of a POMO step with either engine."""
     stages = (Stage(size, batch, starts, 1000, 1e-4),)
@@ -124,22 +200,28 @@ def measure_training(size: int, batch: int, starts: int, repeats: int) -> dict[s
     return speeds | {"ratio": speeds["native"] / speeds["torch"]}
 
 
+MEASURES: dict[str, Callable[..., dict[str, float]]] = {
+    "rollouts": measure_rollouts,
+    "training": measure_training,
+    "large": measure_large,
+    "loss": measure_loss,
+}
+
+
 def main() -> None:
     """Measure all cases, each in a process of its own, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="leave N=1000 out")
     parser.add_argument("--json", help="write the figures there")
+    parser.add_argument("--neighbours", action="store_true", help="measure large instances")
+    parser.add_argument("--networks", nargs="*", default=[], help="networks for TSP and CVRP")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.case:
         kind, *values = json.loads(options.case)
-        print(
-            json.dumps(
-                measure_rollouts(*values) if kind == "rollouts" else measure_training(*values)
-            )
-        )
+        print(json.dumps(MEASURES[kind](*values)))
         return
 
     def run(*case: object) -> dict[str, float]:
@@ -147,6 +229,9 @@ def main() -> None:
         done = subprocess.run([*command, json.dumps(case)], check=True, capture_output=True)
         return json.loads(done.stdout)
 
+    if options.neighbours:
+        print_neighbours(run, options.networks)
+        return
     figures = {}
     print(
         "| | forward sampling | bar | SAGE iteration | bar | forward, a step | "

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "decoder.h"
+#include "query.h"
 
 namespace metasage::METASAGE_LEVEL {
 
@@ -62,7 +62,7 @@ public:
 
     // Takes in one step: `gradient` (lanes) is by the adapter's output; row[lane]
     // is where the lane's rows go, negative for lanes without any.
-    void collect(const Step<D> &step, const float *gradient, const int64_t (&row)[TILE]) {
+    void collect(const QueryTile<D> &step, const float *gradient, const int64_t (&row)[TILE]) {
         dots<D>(step.adapter.w2, step.all_dims(), gradient, [&](int k, int, int v, Vector sum) {
             const int at = k * TILE + v * LANES;
             store(back + at, load(step.hidden + at) > 0.0f ? sum : Vector{});

@@ -187,6 +187,10 @@ Decoder read_decoder(Arguments &arguments) {
                 refuse("the edges with bonuses have to join nodes and to be sorted by source.");
         }
     }
+    if (!arguments.optional("neighbours").is_none()) {
+        decoder.neighbours = std::min(arguments.number<int64_t>("neighbours"), n);
+        if (decoder.neighbours < 1) refuse("neighbours has to be at least 1.");
+    }
     decoder.threads = arguments.number<int>("threads");
     if (decoder.threads < 1) refuse("threads has to be at least 1.");
     return decoder;

@@ -2,79 +2,56 @@
 
 #pragma once
 
+#include "logits.h"
 #include "nodes.h"
-#include "rules.h"
+#include "query.h"
 
 namespace metasage::METASAGE_LEVEL {
 
 template <int D>
-class Step {
+class Step : public QueryTile<D> {
+    using Base = QueryTile<D>;
+
 public:
-    static constexpr int HEAD = D / HEADS;
+    using Base::HEAD, Base::context, Base::glimpse, Base::query_rows;
 
     // Whether the glimpse's weights of all heads are kept, for the way back.
     Step(const Decoder &decoder, bool keep_weights)
-        : decoder_(decoder), keep_weights_(keep_weights) {
+        : Base(decoder), keep_weights_(keep_weights), edges_(decoder) {
         const int64_t padded = (decoder.nodes + GROUP - 1) / GROUP * GROUP;
         allowed.resize(padded);
         group_ids_.resize(padded / GROUP);
         place_.resize(padded / GROUP);
         weights_.resize(padded * TILE * (keep_weights ? HEADS : 1));
         for (Buffer<float> *buffer : {&logits_, &chances_, &slopes_}) buffer->resize(padded * TILE);
-        for (int k = 0; k < D / GROUP; ++k) all_dims_[k] = k;
-        std::memset(query_rows, 0, sizeof(query_rows));
     }
 
     // Bits of the lanes that may go to a node, to be set before each step.
     Buffer<Bits> allowed;
-    alignas(64) float query_rows[TILE][D];
-    // Lanes: the glimpse, what enters the adapter, its hidden layer, and what
-    // meets the pointer keys.
-    alignas(64) float glimpse[D * TILE], combined[D * TILE];
-    alignas(64) float hidden[D * TILE], context[D * TILE];
     // Of each head: one over the sum of the glimpse's weights.
     alignas(64) float inverse[HEADS * TILE];
 
     void use(const Nodes<D> &nodes, int64_t instance) {
         nodes_ = &nodes;
-        instance_ = instance;
-        const Adapter &all = decoder_.adapter;
-        if (decoder_.edges > 0) find_edges();
-        if (all.given())
-            adapter = {all.w1 + instance * D * D, all.b1 + instance * D, all.w2 + instance * D * D,
-                       all.b2 + instance * D, all.place};
+        Base::use_instance(instance);
+        edges_.use(instance);
     }
-    Adapter adapter;
 
-    const float *adapter_input() const { return decoder_.adapts_after() ? combined : glimpse; }
     Groups groups() const { return {group_ids_, num_groups_}; }
-    Groups all_dims() const { return {all_dims_, D / GROUP}; }
     const Nodes<D> &nodes() const { return *nodes_; }
     float *weights(int head) { return weights_ + (keep_weights_ ? head * slots() * TILE : 0); }
     int slots() const { return num_groups_ * GROUP; }
     int slot_of(int node) const { return place_[node / GROUP] * GROUP + node % GROUP; }
-    int node_of(int slot) const { return group_ids_[slot / GROUP] * GROUP + slot % GROUP; }
+    int node_of(int slot, int = 0) const { return group_ids_[slot / GROUP] * GROUP + slot % GROUP; }
 
     void set_lane(int lane, const State &state, float scalar) {
-        const int64_t first = instance_ * decoder_.nodes;
-        float *query = query_rows[lane];
+        Base::set_query(lane, state, scalar);
         const bool somewhere = state.current >= 0;
+        const int64_t place = 2 * (instance_ * decoder_.nodes + state.current);
         here_[lane] = somewhere;
         node_[lane] = state.current;
-        here_x_[lane] = somewhere ? decoder_.coords[2 * (first + state.current)] : 0.0f;
-        here_y_[lane] = somewhere ? decoder_.coords[2 * (first + state.current) + 1] : 0.0f;
-        if (!somewhere) {
-            std::memcpy(query, decoder_.query_start + instance_ * D, D * sizeof(float));
-            return;
-        }
-        const float *last = decoder_.query_last + (first + state.current) * D;
-        std::memcpy(query, last, D * sizeof(float));
-        if (decoder_.query_first != nullptr) {
-            const float *begun = decoder_.query_first + (first + state.first) * D;
-            for (int k = 0; k < D; ++k) query[k] += begun[k];
-        }
-        if (decoder_.query_scalar != nullptr)
-            for (int k = 0; k < D; ++k) query[k] += scalar * decoder_.query_scalar[k];
+        here_x_[lane] = somewhere ? decoder_.coords[place] : 0.0f;
+        here_y_[lane] = somewhere ? decoder_.coords[place + 1] : 0.0f;
     }
 
     // Computes the logits of all allowed nodes from the lanes that were set.
@@ -88,15 +65,7 @@ public:
             group_ids_[num_groups_++] = g;
         }
         attend();
-        if (decoder_.adapts_after()) {
-            const float *bias = decoder_.combine_bias;
-            dots<D>(decoder_.combine_weight, all_dims(), glimpse,
-                    [&](int out, int, int v, Vector sum) {
-                        store(combined + out * TILE + v * LANES, bias ? sum + bias[out] : sum);
-                    });
-        }
-        std::memcpy(context, adapter_input(), sizeof(context));
-        if (decoder_.adapter.given()) adapt();
+        Base::pass_on();
         score();
     }
 
@@ -136,10 +105,23 @@ public:
                std::log(double(total_[lane]));
     }
 
+    // Gradient of weight * log p(chosen) by the context, as lanes. That by the
+    // pointer products takes the place of the chances.
+    void context_gradient(const int32_t (&chosen)[TILE], const float (&weight)[TILE],
+                          float *gradient) {
+        differentiate(chosen, weight);
+        std::memset(gradient, 0, D * TILE * sizeof(float));
+        add_sums<D, D>(nodes_->pointers, groups(), chances_, gradient);
+    }
+    const float *score_gradient() const { return chances_; }
+
+private:
+    using Base::decoder_, Base::instance_;
+
     // Derivative of weight * log p(chosen) by the argument of tanh, times what
     // follows from there to the pointer product; one number a slot and lane.
-    float *score_gradient(const int32_t (&chosen)[TILE], const float (&weight)[TILE]) {
-        const float factor = decoder_.clip / (decoder_.temperature * __builtin_sqrtf(float(D)));
+    void differentiate(const int32_t (&chosen)[TILE], const float (&weight)[TILE]) {
+        const float factor = Clipping(decoder_).factor();
         for (int v = 0; v < VECTORS; ++v) {
             const Vector scale = load(weight + v * LANES) * factor;
             const Vector share = scale / max(load(total_ + v * LANES), fill(TINY));
@@ -153,11 +135,7 @@ public:
                 const int at = chosen[lane] * TILE + lane;
                 chances_[at] += weight[lane] * factor * slopes_[at];
             }
-        return chances_;
     }
-
-private:
-    static constexpr double LN2 = 0.693147180559945309;
 
     void attend() {
         alignas(64) float query[D * TILE];
@@ -206,21 +184,6 @@ private:
         }
     }
 
-    void adapt() {
-        for (int k = 0; k < D; ++k)
-            for (int v = 0; v < VECTORS; ++v)
-                store(hidden + k * TILE + v * LANES, fill(adapter.b1[k]));
-        add_sums<D, D>(adapter.w1, all_dims(), adapter_input(), hidden);
-        for (int i = 0; i < D * TILE; i += LANES)
-            store(hidden + i, max(load(hidden + i), Vector{}));
-        for (int k = 0; k < D; ++k)
-            for (int v = 0; v < VECTORS; ++v) {
-                float *at = context + k * TILE + v * LANES;
-                store(at, load(at) + adapter.b2[k]);
-            }
-        add_sums<D, D>(adapter.w2, all_dims(), hidden, context);
-    }
-
     void score() {
         const float *bias = nodes_->pointer_bias;
         dots<D>(nodes_->pointers, groups(), context, [&](int node, int slot, int v, Vector sum) {
@@ -231,7 +194,7 @@ private:
             case Bias::outside: clip<Bias::outside>(); break;
             case Bias::inside: clip<Bias::inside>(); break;
         }
-        if (decoder_.edges > 0) add_bonuses();
+        add_bonuses();
         for (int v = 0; v < VECTORS; ++v) {
             const Vector top = load(top_ + v * LANES);
             Vector total{};
@@ -245,70 +208,43 @@ private:
         }
     }
 
-    // From pointer products to logits (to the base of two).
     template <Bias BIAS>
     void clip() {
-        const float root = 1.0f / __builtin_sqrtf(float(D));
-        const float heat = LOG2E / decoder_.temperature, strength = decoder_.bias_strength;
+        const Clipping clipping(decoder_);
         for (int v = 0; v < VECTORS; ++v) {
             const Vector x = load(here_x_ + v * LANES), y = load(here_y_ + v * LANES);
             const Vector here = load(here_ + v * LANES);
             Vector top = fill(LOWEST);
             for (int s = 0; s < slots(); ++s) {
                 const int node = node_of(s), at = s * TILE + v * LANES;
-                Vector score = load(logits_ + at) * root, penalty{};
-                if constexpr (BIAS != Bias::none) {
-                    const Vector dx = x - nodes_->x[node], dy = y - nodes_->y[node];
-                    const Vector square = dx * dx + dy * dy;
-                    if constexpr (BIAS == Bias::outside)
-                        penalty = here * (strength * square_root(square));
-                    else
-                        score -= here * power(square, 0.5f * strength);
-                }
-                const Vector t = tanh(score);
-                const Vector logit = (t * decoder_.clip - penalty) * heat;
-                const Vector kept = keep(allowed[node], v, logit, FORBIDDEN);
+                const Vector dx = x - nodes_->x[node], dy = y - nodes_->y[node];
+                const Logit logit =
+                    clipping.of<BIAS>(load(logits_ + at), dx * dx + dy * dy, here);
+                const Vector kept = keep(allowed[node], v, logit.value, FORBIDDEN);
                 top = max(top, kept);
                 store(logits_ + at, kept);
-                store(slopes_ + at, 1.0f - t * t);
+                store(slopes_ + at, logit.slope);
             }
             store(top_ + v * LANES, top);
         }
     }
 
-    // Where the edges of each node begin in the sorted list.
-    void find_edges() {
-        const int32_t *sources = decoder_.edge_sources + instance_ * decoder_.edges;
-        first_edge_.resize(decoder_.nodes + 1);
-        int64_t edge = 0;
-        for (int64_t node = 0; node <= decoder_.nodes; ++node) {
-            while (edge < decoder_.edges && sources[edge] < node) ++edge;
-            first_edge_[node] = int32_t(edge);
-        }
-    }
-
     void add_bonuses() {
-        const int64_t at = instance_ * decoder_.edges;
-        for (int lane = 0; lane < TILE; ++lane) {
-            if (node_[lane] < 0) continue;
-            for (int e = first_edge_[node_[lane]]; e < first_edge_[node_[lane] + 1]; ++e) {
-                const int32_t target = decoder_.edge_targets[at + e];
-                if (!(allowed[target] >> lane & 1)) continue;
+        for (int lane = 0; lane < TILE; ++lane)
+            edges_.each_from(node_[lane], [&](int32_t target, float bonus) {
+                if (!(allowed[target] >> lane & 1)) return;
                 float &logit = logits_[slot_of(target) * TILE + lane];
-                logit += decoder_.edge_bonuses[at + e] * LOG2E;
+                logit += bonus;
                 if (logit > top_[lane]) top_[lane] = logit;
-            }
-        }
+            });
     }
 
-    const Decoder &decoder_;
     bool keep_weights_;
     const Nodes<D> *nodes_ = nullptr;
-    int64_t instance_ = 0;
-    Buffer<int32_t> group_ids_, place_, first_edge_;
+    Edges edges_;
+    Buffer<int32_t> group_ids_, place_;
     int32_t node_[TILE] = {};
     int num_groups_ = 0;
-    int32_t all_dims_[D / GROUP];
     Buffer<float> weights_, logits_, chances_, slopes_;
     alignas(64) float here_[TILE] = {}, here_x_[TILE] = {}, here_y_[TILE] = {};
     alignas(64) float top_[TILE], total_[TILE];

@@ -8,7 +8,7 @@
 
 namespace metasage::METASAGE_LEVEL {
 
-template <int D>
+template <int D, class Kind>
 class GradientRun {
 public:
     GradientRun(const Decoder &decoder, Gradients &gradients)
@@ -26,20 +26,17 @@ public:
     }
 
 private:
+    using NodeData = typename Kind::NodeData;
+    using Pass = BackwardPass<D, Kind>;
     using Sums = GradientSums<D>;
-    static constexpr int64_t ENOUGH_INSTANCES = 8, PARTS = 16;
-
-    std::unique_ptr<Sums> new_sums() const {
-        return std::unique_ptr<Sums>(
-            new Sums(decoder_.nodes, BackwardPass<D>::padded(decoder_)));
-    }
+    static constexpr int64_t ENOUGH_INSTANCES = 8, PARTS = Kind::PARTS;
 
     void run_by_instance() {
 #pragma omp parallel num_threads(decoder_.threads)
         {
-            const std::unique_ptr<BackwardPass<D>> pass(new BackwardPass<D>(decoder_));
-            const std::unique_ptr<Sums> sums = new_sums();
-            Nodes<D> nodes;
+            const std::unique_ptr<Pass> pass(new Pass(decoder_));
+            const std::unique_ptr<Sums> sums(new Sums(decoder_));
+            NodeData nodes;
 #pragma omp for schedule(dynamic, 1)
             for (int64_t instance = 0; instance < decoder_.instances; ++instance) {
                 nodes.pack(decoder_, instance);
@@ -51,15 +48,15 @@ private:
     }
 
     void run_by_parts(int64_t instance) {
-        Nodes<D> nodes;
+        NodeData nodes;
         nodes.pack(decoder_, instance);
         std::unique_ptr<Sums> parts[PARTS];
 #pragma omp parallel num_threads(decoder_.threads)
         {
-            const std::unique_ptr<BackwardPass<D>> pass(new BackwardPass<D>(decoder_));
+            const std::unique_ptr<Pass> pass(new Pass(decoder_));
 #pragma omp for schedule(dynamic, 1)
             for (int64_t part = 0; part < PARTS; ++part) {
-                parts[part] = new_sums();
+                parts[part].reset(new Sums(decoder_));
                 add_rollouts(*pass, nodes, instance, part * gradients_.rollouts / PARTS,
                              (part + 1) * gradients_.rollouts / PARTS, *parts[part]);
             }
@@ -68,16 +65,21 @@ private:
         hand_out(instance, *parts[0]);
     }
 
-    void add_rollouts(BackwardPass<D> &pass, const Nodes<D> &nodes, int64_t instance, int64_t from,
-                      int64_t to, Sums &sums) {
-        for (int64_t rollout = from; rollout < to && !stop_; ++rollout) {
+    void add_rollouts(Pass &pass, const NodeData &nodes, int64_t instance, int64_t from, int64_t to,
+                      Sums &sums) {
+        const auto go_on = [&] {
             if (gradients_.patience.is_over()) stop_ = true;
+            return !stop_;
+        };
+        for (int64_t rollout = from; rollout < to && go_on(); ++rollout) {
             const int64_t at = instance * gradients_.rollouts + rollout;
             const float weight = gradients_.weights[at];
             if (weight == 0.0f) continue;
             Fault fault;
             if (pass.add(nodes, instance, gradients_.actions + at * gradients_.max_steps,
-                         gradients_.steps[at], weight, gradients_.first_scored, sums, fault))
+                         gradients_.steps[at], weight, gradients_.first_scored, sums, fault,
+                         go_on) ||
+                stop_)
                 continue;
             fault.rollout = rollout;
 #pragma omp critical(metasage_fault)
@@ -88,15 +90,11 @@ private:
 
     // Writes the gradients of one instance's own inputs, and keeps the others'.
     void hand_out(int64_t instance, Sums &sums) {
-        const int64_t nodes = decoder_.nodes, padded = BackwardPass<D>::padded(decoder_);
-        constexpr int HEAD = D / HEADS;
-        for (int64_t node = 0; node < nodes; ++node)
-            for (int h = 0; h < HEADS; ++h) {
-                const int64_t to = (instance * nodes + node) * D + h * HEAD;
-                const int64_t from = (h * padded + node) * HEAD;
-                std::memcpy(gradients_.keys + to, sums.keys + from, HEAD * sizeof(float));
-                std::memcpy(gradients_.values + to, sums.values + from, HEAD * sizeof(float));
-            }
+        const int64_t nodes = decoder_.nodes;
+        for (int64_t node = 0; node < nodes; ++node) {
+            const int64_t to = (instance * nodes + node) * D;
+            Kind::WayBack::read(sums, node, gradients_.keys + to, gradients_.values + to);
+        }
         if (decoder_.adapts_after())
             copy(gradients_.pointers + instance * nodes * D, sums.pointers, nodes * D);
         else

@@ -3,16 +3,58 @@
 #include "gradients.h"
 #include "norm.h"
 #include "rollout.h"
+#include "sampler.h"
+#include "sparse_replay.h"
 
 namespace metasage::METASAGE_LEVEL {
 
+// Steps that look at all nodes, which the rollouts of a tile share.
+template <int D>
+struct Dense {
+    using NodeData = Nodes<D>;
+    using Sampler = DenseSampler<D>;
+    using Replayer = Replay<D>;
+    using WayBack = DenseWayBack<D>;
+
+    // Where tours end at different times, lanes take up another rollout.
+    static int64_t block(Problem problem) {
+        return problem == Problem::pctsp || problem == Problem::op ? BLOCK_OF_ROLLOUTS : TILE;
+    }
+    static int64_t most_rows(int64_t most_steps) { return most_steps; }
+    // Sums of gradients that rollouts of one instance are shared out to.
+    static constexpr int64_t PARTS = 16;
+};
+
+// Steps that look at the nearest nodes, which each rollout gathers for itself.
+template <int D>
+struct Sparse {
+    using NodeData = SparseNodes<D>;
+    using Sampler = SparseSampler<D>;
+    using Replayer = SparseReplay<D>;
+    using WayBack = SparseWayBack<D>;
+
+    // Few, as large instances have few rollouts and all threads shall work.
+    static int64_t block(Problem) { return 8; }
+    // Rows of whole rollouts, or many sums, would be most of the memory.
+    static int64_t most_rows(int64_t) { return 64; }
+    static constexpr int64_t PARTS = 8;
+};
+
+template <int D, template <int, class> class Run, class Task>
+void run_kind(const Decoder &decoder, Task &task) {
+    if (decoder.neighbours > 0)
+        Run<D, Sparse<D>>(decoder, task).run();
+    else
+        Run<D, Dense<D>>(decoder, task).run();
+}
+
 // Widths that the binding lets through.
-template <template <int> class Run, class Task>
+template <template <int, class> class Run, class Task>
 void run(const Decoder &decoder, Task &task) {
     if (decoder.width == 64)
-        Run<64>(decoder, task).run();
+        run_kind<64, Run>(decoder, task);
     else
-        Run<128>(decoder, task).run();
+        run_kind<128, Run>(decoder, task);
 }
 
 void rollout(const Decoder &decoder, Rollouts &task) { run<RolloutRun>(decoder, task); }

@@ -52,6 +52,8 @@ struct Decoder {
     const float *edge_bonuses;
     Bias bias;
     float bias_strength, clip, temperature;
+    // Nodes that a step looks at, the nearest ones; 0 for all.
+    int64_t neighbours;
     int threads;
 
     int64_t eta_size() const { return 2 * int64_t(width) * width + 2 * width; }

@@ -8,6 +8,26 @@
 
 namespace metasage::METASAGE_LEVEL {
 
+// Pointer keys as the decoder meets them. The combining layer is multiplied into
+// them unless an adapter stands between: a rollout then saves that product at
+// every step. `bias` has to be zero.
+template <int D>
+inline void fold_pointers(const Decoder &decoder, int64_t instance, float *pointers, float *bias) {
+    const int64_t count = decoder.nodes;
+    const float *pointer = decoder.pointers + instance * count * D;
+    if (decoder.adapts_after()) {
+        std::memcpy(pointers, pointer, count * D * sizeof(float));
+        return;
+    }
+    multiply<D>(pointer, decoder.combine_weight, count, pointers);
+    if (decoder.combine_bias == nullptr) return;
+    for (int64_t node = 0; node < count; ++node) {
+        float sum = 0.0f;
+        for (int k = 0; k < D; ++k) sum += pointer[node * D + k] * decoder.combine_bias[k];
+        bias[node] = sum;
+    }
+}
+
 template <int D>
 struct Nodes {
     static constexpr int HEAD = D / HEADS;
@@ -15,8 +35,7 @@ struct Nodes {
     int count = 0, padded = 0;
     // [head][node][HEAD], so that a head streams through memory.
     Buffer<float> keys, values;
-    // [node][D]. The combining layer is multiplied into them unless an adapter
-    // stands between: a rollout then saves that product at every step.
+    // [node][D]
     Buffer<float> pointers, pointer_bias;
     Buffer<float> x, y, demand;
     Buffer<int32_t> ids;
@@ -33,7 +52,6 @@ struct Nodes {
     void pack(const Decoder &decoder, int64_t instance) {
         resize(int(decoder.nodes));
         const int64_t first = instance * decoder.nodes;
-        const float *pointer = decoder.pointers + first * D;
         for (int node = 0; node < count; ++node) {
             const float *key = decoder.keys + (first + node) * D;
             const float *value = decoder.values + (first + node) * D;
@@ -46,18 +64,10 @@ struct Nodes {
             ids[node] = node;
             demand[node] = decoder.demand ? decoder.demand[first + node] : 0.0f;
         }
-        if (decoder.adapts_after()) {
-            std::memcpy(pointers, pointer, count * D * sizeof(float));
-            return;
-        }
-        multiply<D>(pointer, decoder.combine_weight, count, pointers);
-        if (decoder.combine_bias == nullptr) return;
-        for (int node = 0; node < count; ++node) {
-            float bias = 0.0f;
-            for (int k = 0; k < D; ++k) bias += pointer[node * D + k] * decoder.combine_bias[k];
-            pointer_bias[node] = bias;
-        }
+        fold_pointers<D>(decoder, instance, pointers, pointer_bias);
     }
+
+    static int64_t bytes(const Decoder &decoder) { return decoder.nodes * D * 3 * sizeof(float); }
 
     // Takes over the nodes of another set in a different order.
     void reorder(const Nodes &from, const int32_t *order) {

@@ -224,4 +224,12 @@ inline void lanes_to_rows(const float *lanes, float *const (&rows)[TILE]) {
         }
 }
 
+// The same, to TILE rows one after the other.
+template <int DIMS>
+inline void lanes_to_tile_rows(const float *lanes, float *rows) {
+    float *to[TILE];
+    for (int lane = 0; lane < TILE; ++lane) to[lane] = rows + lane * DIMS;
+    lanes_to_rows<DIMS>(lanes, to);
+}
+
 }  // namespace metasage::METASAGE_LEVEL

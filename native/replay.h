@@ -25,8 +25,9 @@ public:
     double log_likelihood = 0.0;
     State end;
 
-    // Evaluates at most `count` actions, and calls visit() after each tile.
-    // Returns false and tells the step if the rules forbid an action.
+    // Evaluates at most `count` actions, and calls visit() after each tile, which
+    // returns whether to go on. Returns false if not, and tells the step if the
+    // rules forbid an action.
     template <class Visit>
     bool run(const Nodes<D> &nodes, const Rules &rules, int64_t instance, const int32_t *actions,
              int64_t count, bool first_scored, Fault &fault, Visit visit) {
@@ -66,7 +67,7 @@ public:
                 chosen[lane] = step.slot_of(chosen[lane]);
                 log_likelihood += step.log_probability(lane, chosen[lane]);
             }
-            visit();
+            if (!visit()) return false;
         }
         if (!end.done) fault = {Fault::incomplete, instance, 0, end.steps, 0};
         return end.done;

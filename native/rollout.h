@@ -8,23 +8,22 @@
 #include "adapter.h"
 #include "ordered_sum.h"
 #include "random.h"
-#include "replay.h"
 
 namespace metasage::METASAGE_LEVEL {
 
-template <int D>
+// `Kind` says which nodes a step looks at: all, or the nearest.
+template <int D, class Kind>
 class RolloutRun {
 public:
     RolloutRun(const Decoder &decoder, Rollouts &rollouts)
-        : decoder_(decoder), rollouts_(rollouts),
-          block_(ends_early(decoder.problem) ? BLOCK_OF_ROLLOUTS : TILE),
+        : decoder_(decoder), rollouts_(rollouts), block_(Kind::block(decoder.problem)),
           blocks_((rollouts.sampled + block_ - 1) / block_), most_steps_(decoder.most_steps()),
-          rows_apart_(most_steps_ / 8 * 8 + 9),
+          most_rows_(Kind::most_rows(most_steps_)), rows_apart_(most_rows_ / 8 * 8 + 9),
           learning_(rollouts.plain_sum != nullptr) {}
 
     void run() {
         // Packed nodes of so many instances at a time bound the memory.
-        const int64_t bytes = decoder_.nodes * D * 3 * int64_t(sizeof(float));
+        const int64_t bytes = NodeData::bytes(decoder_);
         const int64_t most = bytes < PACKED_BYTES ? PACKED_BYTES / bytes : 1;
         for (int64_t from = 0; from < decoder_.instances; from += most) {
             const int64_t left = decoder_.instances - from;
@@ -34,22 +33,25 @@ public:
     }
 
 private:
+    using NodeData = typename Kind::NodeData;
+    using Sampler = typename Kind::Sampler;
+    using Replayer = typename Kind::Replayer;
     static constexpr int64_t PACKED_BYTES = int64_t(256) << 20;
 
     // What a thread needs, made once.
     struct Worker {
         Worker(const Decoder &decoder, bool learning, int64_t rows_apart)
-            : step(decoder, false), replay(decoder, false), visited(decoder.nodes),
-              rows(learning ? TILE * rows_apart : 0) {}
-        Step<D> step;
-        Replay<D> replay;
-        Buffer<Bits> visited;
+            : sampler(decoder), replay(decoder, false), rows(learning ? TILE * rows_apart : 0) {}
+        Sampler sampler;
+        Replayer replay;
         AdapterRows<D> rows;
+        // Of a lane: gradients of the rows that there was no room for.
+        std::unique_ptr<Buffer<float>> earlier[TILE];
         alignas(64) float gradient[D * TILE];
     };
 
     void run_instances(int64_t from, int64_t count) {
-        std::unique_ptr<Nodes<D>[]> nodes(new Nodes<D>[count]);
+        std::unique_ptr<NodeData[]> nodes(new NodeData[count]);
         std::unique_ptr<OrderedSum[]> sums(new OrderedSum[count]);
         const int64_t each = blocks_ + rollouts_.num_forced;
 #pragma omp parallel num_threads(decoder_.threads)
@@ -85,11 +87,6 @@ private:
         }
     }
 
-    // Whether tours end at different times: lanes then take up another rollout.
-    static bool ends_early(Problem problem) {
-        return problem == Problem::pctsp || problem == Problem::op;
-    }
-
     struct Lane {
         int64_t rollout = -1, rows = 0;
         State state;
@@ -100,16 +97,15 @@ private:
     };
 
     // Runs a block of rollouts of an instance, the first of which is `next`.
-    void sample(Worker &worker, const Nodes<D> &nodes, int64_t instance, int64_t next,
+    void sample(Worker &worker, const NodeData &nodes, int64_t instance, int64_t next,
                 Buffer<float> *sum) {
         const Rules rules(decoder_, instance);
         const int64_t end = next + block_ < rollouts_.sampled ? next + block_ : rollouts_.sampled;
-        Step<D> &step = worker.step;
-        step.use(nodes, instance);
+        Sampler &sampler = worker.sampler;
+        auto &step = sampler.step;
+        sampler.use(nodes, instance);
         Lane lanes[TILE];
         Bits active = 0;
-        for (int i = 0; i < nodes.count; ++i) worker.visited[i] = 0;
-        std::memset(step.allowed, 0, nodes.padded * sizeof(Bits));
 
         const auto begin_next = [&](int number) {
             Lane &lane = lanes[number];
@@ -121,14 +117,14 @@ private:
             lane.rollout = next++;
             lane.state = rules.start();
             active |= Bits(1) << number;
-            for (int i = 0; i < nodes.count; ++i) worker.visited[i] &= ~(Bits(1) << number);
+            sampler.begin(rules, number);
         };
         for (int number = 0; number < TILE; ++number) begin_next(number);
 
         while (active != 0) {
             if (late()) return;
             bool any_free;
-            if (!prepare(worker, nodes, rules, instance, lanes, active, any_free)) return;
+            if (!prepare(sampler, rules, instance, lanes, active, any_free)) return;
             alignas(64) int32_t slot[TILE];
             if (any_free) {
                 step.run();
@@ -142,8 +138,8 @@ private:
                 if (!lane.active()) continue;
                 int32_t node = lane.given;
                 if (node < 0) {
-                    node = step.node_of(slot[number]);
-                    if (!(step.allowed[node] >> number & 1)) {
+                    node = step.node_of(slot[number], number);
+                    if (!sampler.allows(number, node)) {
                         fail({Fault::undefined, instance, lane.rollout, lane.state.steps, node});
                         return;
                     }
@@ -152,44 +148,63 @@ private:
                     row[number] = number * rows_apart_ + lane.rows++;
                 }
                 actions_of(instance, lane.rollout)[lane.state.steps] = node;
-                worker.visited[node] |= Bits(1) << number;
+                sampler.visit(number, node);
                 rules.advance(lane.state, node);
             }
             if (learning_ && any_free) {
-                add_context_gradient(step, slot, weight, worker.gradient);
+                step.context_gradient(slot, weight, worker.gradient);
                 worker.rows.collect(step, worker.gradient, row);
             }
             for (int number = 0; number < TILE; ++number) {
-                const Lane &lane = lanes[number];
-                if (!lane.active() || !lane.state.done) continue;
+                Lane &lane = lanes[number];
+                if (!lane.active()) continue;
+                if (learning_ && lane.rows == most_rows_ && !lane.state.done)
+                    make_room(worker, number, lane);
+                if (!lane.state.done) continue;
                 finish(instance, lane.rollout, lane.state, lane.log_likelihood);
                 if (learning_)
-                    worker.rows.add_to(*sum, float(lane.state.cost - rollouts_.centre[instance]),
-                                       *sum + decoder_.eta_size(), number * rows_apart_, lane.rows);
+                    add_gradient(worker, number, lane,
+                                 float(lane.state.cost - rollouts_.centre[instance]), *sum);
                 begin_next(number);
             }
         }
     }
 
+    // Multiplies a lane's rows out before its cost is known.
+    void make_room(Worker &worker, int number, Lane &lane) const {
+        std::unique_ptr<Buffer<float>> &earlier = worker.earlier[number];
+        if (!earlier) {
+            earlier.reset(new Buffer<float>(decoder_.eta_size()));
+            earlier->clear();
+        }
+        worker.rows.add_to(*earlier, 0.0f, nullptr, number * rows_apart_, lane.rows);
+        lane.rows = 0;
+    }
+
+    void add_gradient(Worker &worker, int number, const Lane &lane, float weight,
+                      float *sum) const {
+        const int64_t size = decoder_.eta_size();
+        worker.rows.add_to(sum, weight, sum + size, number * rows_apart_, lane.rows);
+        const std::unique_ptr<Buffer<float>> earlier = std::move(worker.earlier[number]);
+        if (!earlier) return;
+        const float *numbers = *earlier;
+        for (int64_t i = 0; i < size; ++i) {
+            sum[i] += numbers[i];
+            sum[size + i] += weight * numbers[i];
+        }
+    }
+
     // Sets the masks and queries of a step. Returns false if a forced start is not allowed.
-    bool prepare(Worker &worker, const Nodes<D> &nodes, const Rules &rules, int64_t instance,
-                 Lane (&lanes)[TILE], Bits active, bool &any_free) {
-        Step<D> &step = worker.step;
-        for (int i = 0; i < nodes.count; ++i) step.allowed[i] = active & ~worker.visited[i];
-        if (rules.has_depot()) step.allowed[0] = 0;
+    bool prepare(Sampler &sampler, const Rules &rules, int64_t instance, Lane (&lanes)[TILE],
+                 Bits active, bool &any_free) {
+        sampler.begin_step(rules, active);
         any_free = false;
         for (int number = 0; number < TILE; ++number) {
             Lane &lane = lanes[number];
             if (!lane.active()) continue;
-            rules.forbid(lane.state, nullptr, nodes.demand, rules.has_depot(), nodes.count, number,
-                         step.allowed);
-            if (rules.has_depot() && rules.depot_allowed(lane.state))
-                step.allowed[0] |= Bits(1) << number;
             lane.given = given_to(instance, lane.rollout, lane.state.steps);
-            if (lane.given < 0) {
-                any_free = true;
-                step.set_lane(number, lane.state, rules.scalar(lane.state));
-            } else if (!(step.allowed[lane.given] >> number & 1)) {
+            any_free = any_free || lane.given < 0;
+            if (!sampler.set_lane(number, rules, lane.state, lane.given)) {
                 fail({Fault::forbidden, instance, lane.rollout, lane.state.steps, lane.given});
                 return false;
             }
@@ -197,7 +212,8 @@ private:
         return true;
     }
 
-    void choose(const Step<D> &step, int64_t instance, const Lane (&lanes)[TILE],
+    template <class Step>
+    void choose(const Step &step, int64_t instance, const Lane (&lanes)[TILE],
                 int32_t (&slot)[TILE]) const {
         if (rollouts_.greedy) {
             step.choose_greedily(slot);
@@ -212,27 +228,34 @@ private:
     }
 
     // Evaluates a rollout whose actions are given.
-    void force(Worker &worker, const Nodes<D> &nodes, int64_t instance, int64_t index,
+    void force(Worker &worker, const NodeData &nodes, int64_t instance, int64_t index,
                Buffer<float> *sum) {
         const int64_t at = instance * rollouts_.num_forced + index;
         const int32_t *actions = rollouts_.forced + at * rollouts_.forced_stride;
-        Replay<D> &replay = worker.replay;
+        Replayer &replay = worker.replay;
         int64_t rows = 0;
         Fault fault;
         const Rules rules(decoder_, instance);
         const bool fine = replay.run(
             nodes, rules, instance, actions, rollouts_.forced_steps, rollouts_.forced_first_scored,
             fault, [&] {
-                if (!learning_) return;
+                if (late()) return false;
+                if (!learning_) return true;
+                if (rows + TILE > TILE * rows_apart_) {
+                    worker.rows.add_to(*sum, 0.0f, nullptr, 0, rows);
+                    rows = 0;
+                }
                 int64_t row[TILE];
                 alignas(64) float weight[TILE];
                 for (int lane = 0; lane < TILE; ++lane) {
                     weight[lane] = lane < replay.lanes;
                     row[lane] = lane < replay.lanes ? rows++ : -1;
                 }
-                add_context_gradient(replay.step, replay.chosen, weight, worker.gradient);
+                replay.step.context_gradient(replay.chosen, weight, worker.gradient);
                 worker.rows.collect(replay.step, worker.gradient, row);
+                return true;
             });
+        if (stop_) return;
         if (!fine) {
             fault.rollout = rollouts_.sampled + index;
             fail(fault);
@@ -242,14 +265,6 @@ private:
                     replay.end.steps * sizeof(int32_t));
         finish(instance, rollouts_.sampled + index, replay.end, replay.log_likelihood);
         if (learning_) worker.rows.add_to(*sum, 0.0f, nullptr, 0, rows);
-    }
-
-    // Gradient of log p by what meets the pointer keys.
-    static void add_context_gradient(Step<D> &step, const int32_t (&slot)[TILE],
-                                     const float (&weight)[TILE], float *gradient) {
-        const float *scores = step.score_gradient(slot, weight);
-        std::memset(gradient, 0, D * TILE * sizeof(float));
-        add_sums<D, D>(step.nodes().pointers, step.groups(), scores, gradient);
     }
 
     // The node that a rollout has to go to at a step, or -1.
@@ -284,9 +299,9 @@ private:
     const Decoder &decoder_;
     Rollouts &rollouts_;
     const int64_t block_, blocks_, most_steps_;
-    // Rows kept for a lane: not a multiple of 8, or all lanes' rows would meet in
+    // Rows kept for a lane, and from one lane's to the next: not a multiple of 8, or all lanes' rows would meet in
     // the same sets of the cache.
-    const int64_t rows_apart_;
+    const int64_t most_rows_, rows_apart_;
     const bool learning_;
     std::atomic<bool> stop_{false};
 };

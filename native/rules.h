@@ -92,6 +92,14 @@ public:
         }
     }
 
+    // The same of a single customer.
+    bool in_reach(const State &state, int32_t node) const {
+        if (problem_ == Problem::cvrp) return !(state.load + demand_[node] > capacity_);
+        if (problem_ != Problem::op) return true;
+        const double ahead = lengths_[int64_t(state.current) * nodes_ + node];
+        return !(state.length + ahead + lengths_[node] > max_length_ * (1.0 + TOLERANCE));
+    }
+
     void advance(State &state, int32_t node) const {
         if (problem_ == Problem::op) {
             state.length += lengths_[int64_t(state.current) * nodes_ + node];

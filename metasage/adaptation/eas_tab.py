@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -13,7 +13,7 @@ from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task, one_thread
 from metasage.errors import InputError
 from metasage.problems import Solution
-from metasage.rollout.interface import Decoding, EdgeBonus, Rollouts
+from metasage.rollout.interface import EdgeBonus, Rollouts
 from metasage.rollout.torch_engine import StepDecoder
 
 
@@ -54,7 +54,8 @@ class _TableAdaptation(Strategy):
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:
         # p ** exponent is the policy at a temperature of one over the exponent.
-        decoding = Decoding(temperature=1.0 / self.exponent, bonus=self.bonus)
+        temperature = 1.0 / self.exponent
+        decoding = replace(self.task.decoding, temperature=temperature, bonus=self.bonus)
         return self.task.rollout(decoding, iteration)
 
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:
@@ -70,17 +71,18 @@ class _TableAdaptation(Strategy):
         """Favour each edge of a rollout the more, the less the policy liked it."""
         task = self.task
         rows = task.batch.num_instances
-        decoder = StepDecoder(task.batch, task.inputs, Decoding(), 1)
+        decoder = StepDecoder(task.batch, task.inputs, task.decoding, 1)
         given = task.starts(greedy=False) is not None
         edges, bonuses = [], []
         for step, node in enumerate(actions):
             current = int(decoder.rules.current[0, 0])
+            chosen = torch.full((rows, 1), node, device=task.batch.device)
             if step > 0 or not given:
-                log_p = decoder.log_probabilities()[:, 0, node]
+                log_p = decoder.log_probabilities(chosen)[:, 0, node]
                 if current >= 0:
                     edges.append((current, node))
                     bonuses.append((math.log(self.strength) - self.exponent * log_p).clamp(min=0.0))
-            decoder.step(torch.full((rows, 1), node, device=task.batch.device))
+            decoder.step(chosen)
         order = sorted(range(len(edges)), key=lambda i: edges[i])
         ends = torch.tensor([edges[i] for i in order], device=task.batch.device).view(-1, 2)
         values = torch.stack([bonuses[i] for i in order], dim=1) if order else torch.zeros(rows, 0)

@@ -49,7 +49,7 @@ class GradientAdaptation(Strategy):
 
     def decoding(self, iteration: int, progress: float) -> Decoding:
         """Say how choices are made; methods with schedules override it."""
-        return Decoding()
+        return self.task.decoding
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:  # noqa: D102
         self.used = self.decoding(iteration, progress)

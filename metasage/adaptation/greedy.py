@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.task import Task
-from metasage.rollout.interface import Decoding, Rollouts
+from metasage.rollout.interface import Rollouts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,4 +28,4 @@ class _GreedyStrategy(Strategy):
         self.task = task
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:
-        return self.task.rollout(Decoding(greedy=True), iteration)
+        return self.task.rollout(replace(self.task.decoding, greedy=True), iteration)

@@ -27,6 +27,9 @@ class Method(ABC):
         instance by default.
     augment
         Number of symmetric copies: 1, 2, 4 or 8.
+    neighbours
+        Number of nearest allowed nodes that a step looks at, which makes large
+        instances fast; all by default.
     """
 
     name: ClassVar[str]
@@ -40,6 +43,7 @@ class Method(ABC):
     iterations: int | None = None
     rollouts: int | None = None
     augment: int = 1
+    neighbours: int | None = None
 
     def __post_init__(self) -> None:
         if self.iterations is not None and self.iterations < 1:
@@ -48,6 +52,8 @@ class Method(ABC):
             raise InputError(f"rollouts is {self.rollouts} and must be at least 1.")
         if self.augment not in (1, 2, 4, 8):
             raise InputError(f"augmentation is {self.augment} and must be 1, 2, 4 or 8.")
+        if self.neighbours is not None and self.neighbours < 1:
+            raise InputError(f"neighbours is {self.neighbours} and must be at least 1.")
 
     @abstractmethod
     def start(self, task: Task) -> Strategy:

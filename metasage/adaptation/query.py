@@ -6,6 +6,7 @@ the engine delivers the gradient with the rollouts themselves.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import torch
@@ -50,7 +51,7 @@ class QueryAdaptation(Strategy):
     def adapted(self, temperature: float, bias: LocalityBias | None) -> Decoding:
         """Sample with the layer as it is now."""
         adapter = Adapter.from_flat(self.eta, self.place)
-        return Decoding(temperature=temperature, bias=bias, adapter=adapter)
+        return replace(self.task.decoding, temperature=temperature, bias=bias, adapter=adapter)
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:  # noqa: D102
         self.used = self.decoding(iteration, progress)

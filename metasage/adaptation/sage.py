@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
@@ -127,7 +127,7 @@ class _Guide:
         if self.horizon is not None:
             progress = iteration / self.horizon
         bias = None if self.bias is None else self.bias.at(progress, task.instance.size)
-        return Decoding(temperature=self.temperature.at(progress), bias=bias)
+        return replace(task.decoding, temperature=self.temperature.at(progress), bias=bias)
 
 
 class _GreedyFirst(Strategy):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.task import Task
@@ -30,7 +30,7 @@ class Sampling(Method):
             raise InputError(f"the temperature is {self.temperature} and must be positive.")
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        return _SamplingStrategy(task, Decoding(temperature=self.temperature))
+        return _SamplingStrategy(task, replace(task.decoding, temperature=self.temperature))
 
 
 class _SamplingStrategy(Strategy):

@@ -127,7 +127,7 @@ class _SgbsAlone(Strategy):
         self.search = search
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:
-        return self.search.run(Decoding(), iteration)
+        return self.search.run(self.search.task.decoding, iteration)
 
 
 class _SgbsWithEas(Strategy):

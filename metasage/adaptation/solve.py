@@ -113,6 +113,7 @@ def solve(
             sml=None if found is None else found.learner,
             rollouts=method.rollouts,
             copies=method.augment,
+            neighbours=method.neighbours,
             seed=seed,
             max_memory=max_memory,
             deadline=None if limit is None else limit.deadline - _reserve(limit.seconds),

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -63,6 +63,8 @@ class Task:
         Bytes that rollouts may take at a time.
     deadline
         Time of `time.monotonic` after which engines give up.
+    decoding
+        What all methods start from when they say how choices are made.
     """
 
     instance: Instance
@@ -76,6 +78,7 @@ class Task:
     seed: int
     max_memory: float
     deadline: float | None = None
+    decoding: Decoding = field(default_factory=Decoding)
 
     @classmethod
     def of(
@@ -90,6 +93,7 @@ class Task:
         seed: int,
         max_memory: float | None = None,
         deadline: float | None = None,
+        neighbours: int | None = None,
         device: str = "cpu",
     ) -> Task:
         """Encode an instance.
@@ -112,7 +116,18 @@ class Task:
         if wanted < 1:
             raise InputError(f"rollouts is {wanted} and must be at least 1.")
         return cls(
-            instance, policy, engine, batch, sml, embedding, inputs, wanted, seed, memory, deadline
+            instance,
+            policy,
+            engine,
+            batch,
+            sml,
+            embedding,
+            inputs,
+            wanted,
+            seed,
+            memory,
+            deadline,
+            Decoding(neighbours=neighbours),
         )
 
     def starts(self, greedy: bool) -> Tensor | None:

@@ -23,6 +23,7 @@ def evaluate(
     iterations: options.Iterations = None,
     rollouts: options.RolloutCount = None,
     augment: options.Augment = 1,
+    neighbours: options.Neighbours = None,
     seed: options.Seed = 1234,
     threads: options.Threads = 0,
     engine: options.EngineName = "auto",
@@ -51,7 +52,7 @@ def evaluate(
     options.set_threads(threads)
     outcome = evaluate_set(
         instances,
-        options.make_method(method, preset, iterations, rollouts, augment, settings),
+        options.make_method(method, preset, iterations, rollouts, augment, neighbours, settings),
         limit=limit,
         jobs=jobs,
         time_limit=time_limit,

@@ -42,6 +42,14 @@ Iterations = Annotated[
 RolloutCount = Annotated[
     int | None, typer.Option("--rollouts", help="Rollouts of an iteration. Default: N.")
 ]
+Neighbours = Annotated[
+    int | None,
+    typer.Option(
+        "--neighbours",
+        metavar="K",
+        help="A step looks at the K nearest allowed nodes alone: for large N. Default: all.",
+    ),
+]
 Augment = Annotated[int, typer.Option("--augment", help="Symmetric copies: 1, 2, 4 or 8.")]
 Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
 Threads = Annotated[int, typer.Option("--threads", help="Threads; 0 for all cores.")]
@@ -64,6 +72,7 @@ def make_method(
     iterations: int | None,
     rollouts: int | None,
     augment: int,
+    neighbours: int | None = None,
     assignments: list[str] | None = None,
 ) -> Method:
     """Build the settings of a method."""
@@ -74,7 +83,12 @@ def make_method(
 
     if name not in METHODS:
         raise InputError(f"method '{name}' is not one of {', '.join(METHODS)}.")
-    options: dict[str, Any] = {"iterations": iterations, "rollouts": rollouts, "augment": augment}
+    options: dict[str, Any] = {
+        "iterations": iterations,
+        "rollouts": rollouts,
+        "augment": augment,
+        "neighbours": neighbours,
+    }
     if name == "sage":
         options["preset"] = preset
     elif preset != "default":
@@ -94,7 +108,7 @@ def make_method(
 
 
 # Settings that have options of their own, or are the method's name.
-_OPTIONS = ("iterations", "rollouts", "augment", "preset", "variant", "eas")
+_OPTIONS = ("iterations", "rollouts", "augment", "neighbours", "preset", "variant", "eas")
 
 
 def _value(text: str) -> float | int | bool | str:

@@ -21,6 +21,7 @@ def solve(
     iterations: options.Iterations = None,
     rollouts: options.RolloutCount = None,
     augment: options.Augment = 1,
+    neighbours: options.Neighbours = None,
     seed: options.Seed = 1234,
     threads: options.Threads = 0,
     engine: options.EngineName = "auto",
@@ -62,7 +63,7 @@ def solve(
     options.set_threads(threads)
     result = solve_instance(
         instance,
-        options.make_method(method, preset, iterations, rollouts, augment, settings),
+        options.make_method(method, preset, iterations, rollouts, augment, neighbours, settings),
         options.make_stop(time_limit, STARTED),
         model=model,
         sml=sml,

@@ -154,6 +154,11 @@ class Decoding:
     bonus
         Bonus on certain edges, if any; for chosen rollouts alone, and without
         gradients.
+    neighbours
+        Number of nodes that a step looks at: those nearest to the current node
+        among the allowed ones, equally far ones by number, and the depot where
+        it is allowed; None for all. Before there is a current node all are
+        looked at, and a given rollout's next node always is.
     """
 
     greedy: bool = False
@@ -161,6 +166,7 @@ class Decoding:
     bias: LocalityBias | None = None
     adapter: Adapter | None = None
     bonus: EdgeBonus | None = None
+    neighbours: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

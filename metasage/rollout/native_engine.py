@@ -153,6 +153,7 @@ def _decoder_arguments(batch: Batch, inputs: DecoderInputs, decoding: Decoding) 
             "bias_kind": 0 if bias is None else _BIAS_KINDS[bias.kind],
             "bias_strength": 0.0 if bias is None else bias.strength,
             "temperature": decoding.temperature,
+            "neighbours": decoding.neighbours,
         }
         | _bonus_arrays(decoding.bonus)
     )

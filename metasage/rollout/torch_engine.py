@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -43,7 +44,8 @@ class TorchEngine(Engine):
             if request.deadline is not None and time.monotonic() > request.deadline:
                 raise DeadlineReached
             step = len(actions)
-            log_p = decoder.log_probabilities()
+            given = None if forced is None else _given(forced, request.rollouts, step)
+            log_p = decoder.log_probabilities(given)
             if request.starts is not None and step < num_given:
                 nodes = request.starts[..., step]
             elif decoding.greedy:
@@ -51,9 +53,8 @@ class TorchEngine(Engine):
             else:
                 draws = uniforms(request.seeds.to(batch.device), numbers, step)
                 nodes = _draw(log_p[:, : request.rollouts], draws)
-            if forced is not None:
-                given = forced[..., step] if step < forced.shape[2] else forced[..., 0] * 0
-                nodes = torch.cat([nodes, given], dim=1)
+            if given is not None:
+                nodes = torch.cat([nodes, given[:, request.rollouts :]], dim=1)
             active = ~decoder.rules.done
             nodes = nodes.where(active, 0 if batch.problem.has_depot else decoder.rules.current)
             scored = active.clone()
@@ -109,10 +110,19 @@ class StepDecoder:
         self.keys = self._split(inputs.keys)
         self.values = self._split(inputs.values)
 
-    def log_probabilities(self) -> Tensor:
-        """Log-probabilities of all nodes, shape (instances, rollouts, nodes)."""
+    def log_probabilities(self, given: Tensor | None = None) -> Tensor:
+        """Log-probabilities of all nodes, shape (instances, rollouts, nodes).
+
+        Parameters
+        ----------
+        given
+            Node that each rollout has to go to, negative where there is none,
+            shape (instances, rollouts); however far, it is looked at.
+        """
         inputs, decoding = self.inputs, self.decoding
         forbidden = self.rules.forbidden()
+        if decoding.neighbours is not None and bool((self.rules.current >= 0).all()):
+            forbidden = forbidden | ~self._nearest(forbidden, decoding.neighbours, given)
         query = self._split(self._query())
         scores = query @ self.keys.transpose(-1, -2) / math.sqrt(query.shape[-1])
         weights = scores.masked_fill(forbidden.unsqueeze(1), -math.inf).softmax(-1)
@@ -129,6 +139,24 @@ class StepDecoder:
         if decoding.bonus is not None and bool((self.rules.current >= 0).all()):
             logits = logits + self._bonus(decoding.bonus)
         return logits.log_softmax(-1)
+
+    def _nearest(self, forbidden: Tensor, count: int, given: Tensor | None) -> Tensor:
+        """Say which nodes a step looks at, whether they are allowed or not."""
+        places = self.batch.coords.double()
+        here = _rows(places, self.rules.current).unsqueeze(2)
+        # Rounded at the end, so that equal distances are equal in all engines.
+        square = (here - places.unsqueeze(1)).square().sum(-1).float()
+        square = square.masked_fill(forbidden, math.inf)
+        if self.batch.problem.has_depot:
+            square[..., 0] = math.inf
+        order = square.argsort(dim=-1, stable=True)
+        nearest = torch.zeros_like(forbidden).scatter(-1, order[..., :count], True)
+        if self.batch.problem.has_depot:
+            nearest[..., 0] = True
+        if given is not None:
+            nodes = torch.arange(self.batch.num_nodes, device=nearest.device)
+            nearest |= nodes == given.unsqueeze(-1)
+        return nearest
 
     def _bonus(self, bonus: EdgeBonus) -> Tensor:
         """Bonuses of the edges that leave the current nodes."""
@@ -192,6 +220,12 @@ def _draw(log_p: Tensor, draws: Tensor) -> Tensor:
     return beyond.to(torch.int8).argmax(-1)
 
 
+def _given(forced: Tensor, chosen: int, step: int) -> Tensor:
+    """Next nodes of all rollouts, the chosen ones first, which have none."""
+    given = forced[..., step] if step < forced.shape[2] else forced[..., 0] * 0
+    return torch.nn.functional.pad(given, (chosen, 0), value=-1)
+
+
 def _log_likelihood(
     batch: Batch, inputs: DecoderInputs, decoding: Decoding, rollouts: Rollouts
 ) -> Tensor:
@@ -200,7 +234,7 @@ def _log_likelihood(
     total = inputs.keys.new_zeros(decoder.shape)
     for step, nodes in enumerate(rollouts.actions.unbind(-1)):
         if step > 0 or rollouts.first_scored:
-            chosen = decoder.log_probabilities().gather(-1, nodes.unsqueeze(-1)).squeeze(-1)
+            chosen = decoder.log_probabilities(nodes).gather(-1, nodes.unsqueeze(-1)).squeeze(-1)
             total = total + chosen.where(~decoder.rules.done, 0.0)
         decoder.step(nodes)
     return total
@@ -215,7 +249,7 @@ def _add_eta_sums(
     with torch.enable_grad():
         eta = decoding.adapter.flat().detach().requires_grad_()
         adapter = type(decoding.adapter).from_flat(eta, decoding.adapter.place)
-        tracked = Decoding(decoding.greedy, decoding.temperature, decoding.bias, adapter)
+        tracked = replace(decoding, adapter=adapter, bonus=None)
         log_likelihood = _log_likelihood(batch, inputs, tracked, result)
         centre = 0.0 if request.centre is None else request.centre.unsqueeze(1).to(result.cost)
         chosen = torch.arange(result.cost.shape[1], device=batch.device) < request.rollouts

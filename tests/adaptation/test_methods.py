@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 
@@ -69,6 +70,45 @@ def test_the_network_is_untouched_and_results_repeat(model, method):
     assert runs[0].feasible
     assert runs[0].best == runs[1].best
     assert [row[1:] for row in runs[0].curve] == [row[1:] for row in runs[1].curve]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_looks_at_the_neighbours_alone(model, name):
+    """With one neighbour a step has no choice but between that node and the depot."""
+    instance = generate(model.config.problem, 12, 1, seed=2)[0]
+    options = {"iterations": 2, "rollouts": 6}
+    if name == "sage":  # whose bias prefers near nodes anyway
+        options |= {"bias": "none", "greedy_start": False}
+    near = METHODS[name](**options, neighbours=1)
+    found = {
+        engine: solve(instance, near, model=model, engine=engine, seed=4)
+        for engine in ("native", "torch")
+    }
+    assert all(result.feasible for result in found.values())
+    assert found["native"].objective == pytest.approx(found["torch"].objective, rel=1e-6)
+    assert found["native"].to_dict()["parameters"]["neighbours"] == 1
+    all_nodes = solve(instance, METHODS[name](**options), model=model, seed=4)
+    assert all_nodes.best != found["native"].best
+    if model.config.problem == "tsp":
+        route = found["native"].best.routes[0]
+        assert is_nearest_neighbour_tour(instance.coords, list(route))
+
+
+def is_nearest_neighbour_tour(coords, route):
+    """Whether each node of a closed tour, from some start, is the nearest one left."""
+
+    def follows(tour):
+        return all(
+            tour[i] == min(tour[i:], key=lambda node: np.linalg.norm(coords[node] - coords[here]))
+            for i, here in enumerate(tour[:-1], start=1)
+        )
+
+    return any(follows(route[i:] + route[:i]) for i in range(len(route)))
+
+
+def test_wrong_numbers_of_neighbours_are_refused():
+    with pytest.raises(InputError, match="neighbours is 0 and must be at least 1"):
+        Sampling(neighbours=0)
 
 
 @pytest.mark.parametrize("method", [Eas(), Sage(greedy_start=False)])

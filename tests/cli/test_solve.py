@@ -54,6 +54,7 @@ def test_a_set_is_evaluated_against_references(metasage, network, tmp_path):
     [
         (["--method", "magic"], "method 'magic' is not one of"),
         (["--augment", "3"], "augmentation is 3"),
+        (["--neighbours", "0"], "neighbours is 0"),
         (["--rollouts", "0"], "rollouts is 0"),
         (["--iterations", "-1"], "iterations is -1"),
         (["--time-limit", "-1"], "the time limit is -1"),

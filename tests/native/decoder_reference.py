@@ -52,6 +52,7 @@ def make_case(problem, *, nodes=13, width=128, instances=2, seed=0, **changes):
         "bias_kind": 0,
         "bias_strength": 0.0,
         "temperature": 1.0,
+        "neighbours": None,
         "threads": 2,
     }
     if problem == "op":
@@ -143,6 +144,17 @@ class Walk:
             ]
         return [0, *left] if depot else left
 
+    def candidates(self, given=None):
+        """Allowed nodes that a step looks at; a given one always is."""
+        allowed, count = self.allowed(), self.case["neighbours"]
+        if count is None or self.current is None:
+            return allowed
+        places = self.case["coords"][self.b].astype(np.float64)
+        squares = np.square(places - places[self.current]).sum(-1).astype(np.float32)
+        depot = [] if self.problem == "tsp" else [0]
+        nearest = sorted(set(allowed) - set(depot), key=lambda node: (squares[node], node))[:count]
+        return [node for node in allowed if node in (*depot, *nearest, given)]
+
     def scalar(self):
         if self.problem == "cvrp":
             return self.load / self.fields["capacity"]
@@ -193,10 +205,10 @@ def of_instance(tensors, b):
     return {name: t if name in shared else t[b] for name, t in tensors.items()}
 
 
-def log_probabilities(case, tensors, walk):
-    """Allowed nodes and their log-probabilities; tensors are those of the instance."""
+def log_probabilities(case, tensors, walk, given=None):
+    """Candidates and their log-probabilities; tensors are those of the instance."""
     d, heads = case["keys"].shape[2], case["heads"]
-    nodes = walk.allowed()
+    nodes = walk.candidates(given)
     if walk.current is None:
         query = tensors["query_start"]
     else:
@@ -249,7 +261,7 @@ def log_likelihood(case, tensors, b, actions, first_scored):
     walk, total = Walk(case, b), torch.zeros((), dtype=torch.float64)
     for t, node in enumerate(actions):
         if t > 0 or first_scored:
-            nodes, logs = log_probabilities(case, tensors, walk)
+            nodes, logs = log_probabilities(case, tensors, walk, node)
             total = total + logs[nodes.index(int(node))]
         walk.step(node)
     return total, walk

@@ -18,7 +18,18 @@ def new_sums(case):
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_threads_and_chunks_change_no_bit(problem, simd):
-    case = make_case(problem, nodes=40, instances=2, with_adapter=True, bias_kind=1)
+    check_threads_and_chunks(problem, None)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_threads_and_chunks_change_no_bit_with_neighbours(problem):
+    check_threads_and_chunks(problem, 5)
+
+
+def check_threads_and_chunks(problem, neighbours):
+    case = make_case(
+        problem, nodes=40, instances=2, with_adapter=True, bias_kind=1, neighbours=neighbours
+    )
     centre, total = np.array([1.0, 2.0]), 140
     runs = []
     for threads, chunk in ((1, total), (2, total), (2, 2 * _native.block), (1, _native.block)):
@@ -45,8 +56,9 @@ def test_threads_and_chunks_change_no_bit(problem, simd):
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_a_rollout_does_not_depend_on_its_neighbours(problem, simd):
-    case = make_case(problem, nodes=40, instances=1)
+@pytest.mark.parametrize("neighbours", [None, 5])
+def test_a_rollout_does_not_depend_on_the_others(problem, neighbours, simd):
+    case = make_case(problem, nodes=40, instances=1, neighbours=neighbours)
     together = _native.rollout(**rollout_arguments(case, 20))
     for offset in (3, 17):
         alone = _native.rollout(**rollout_arguments(case, 1, rollout_offset=offset))
@@ -59,11 +71,30 @@ def test_a_rollout_does_not_depend_on_its_neighbours(problem, simd):
         )
 
 
-def test_the_deadline_is_kept():
-    case = make_case("tsp", nodes=1000, instances=1)
+@pytest.mark.parametrize("neighbours", [None, 30])
+def test_the_deadline_is_kept(neighbours):
+    case = make_case("tsp", nodes=1000, instances=1, neighbours=neighbours)
     began = time.monotonic()
     result = _native.rollout(**rollout_arguments(case, 1000, seconds_left=0.01))
     assert not result["finished"]
+    assert time.monotonic() - began < 1.0
+
+
+@pytest.mark.parametrize("neighbours", [None, 100])
+def test_the_deadline_is_kept_within_a_given_rollout(neighbours):
+    case = make_case("tsp", nodes=2000, instances=1, neighbours=neighbours)
+    tour = np.arange(2000, dtype=np.int32).reshape(1, 1, -1)
+    given = case | {
+        "actions": tour,
+        "steps": np.full((1, 1), 2000, np.int32),
+        "weights": np.ones((1, 1), np.float32),
+        "first_scored": True,
+        "seconds_left": 0.01,
+    }
+    began = time.monotonic()
+    assert not _native.backward(**given)["finished"]
+    forced = rollout_arguments(case, 0, forced=tour, seconds_left=0.01)
+    assert not _native.rollout(**forced)["finished"]
     assert time.monotonic() - began < 1.0
 
 
@@ -93,6 +124,7 @@ def test_a_far_deadline_changes_nothing():
         ({"temperature": 0.0}, "temperature has to be positive"),
         ({"bias_kind": 3}, "bias_kind"),
         ({"threads": 0}, "threads"),
+        ({"neighbours": 0}, "neighbours has to be at least 1"),
         ({"starts": np.full((2, 4, 1), 13, np.int32)}, "which is no node"),
         ({"starts": np.zeros((2, 3, 1), np.int32)}, "starts has the shape"),
         ({"seeds": None}, "seeds is needed"),
@@ -104,8 +136,9 @@ def test_a_far_deadline_changes_nothing():
         ({"speed": 1}, "no argument 'speed'"),
     ],
 )
-def test_bad_arguments_are_refused(change, message):
-    arguments = rollout_arguments(make_case("tsp"), 4) | change
+@pytest.mark.parametrize("neighbours", [None, 5])
+def test_bad_arguments_are_refused(change, message, neighbours):
+    arguments = rollout_arguments(make_case("tsp", neighbours=neighbours), 4) | change
     with pytest.raises(ValueError, match=message):
         _native.rollout(**arguments)
 

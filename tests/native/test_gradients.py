@@ -23,6 +23,15 @@ SETTINGS = {
         "bias_strength": 0.7,
         "width": 64,
     },
+    "neighbours": {"neighbours": 4},
+    "neighbours, adapter after": {
+        "neighbours": 4,
+        "with_adapter": True,
+        "adapter_place": "after",
+        "bias_kind": 1,
+        "bias_strength": 2.0,
+        "width": 64,
+    },
 }
 ADAPTER = ("w1", "b1", "w2", "b2")
 
@@ -89,8 +98,9 @@ def test_backward_in_all_instruction_sets(setting, simd):
 
 
 @pytest.mark.parametrize("instances", [3, 9])
-def test_backward_does_not_depend_on_threads(instances):
-    case = make_case("tsp", nodes=30, instances=instances, with_adapter=True)
+@pytest.mark.parametrize("neighbours", [None, 5])
+def test_backward_does_not_depend_on_threads(instances, neighbours):
+    case = make_case("tsp", nodes=30, instances=instances, with_adapter=True, neighbours=neighbours)
     result = _native.rollout(**rollout_arguments(case, 21))
     weights = np.random.default_rng(1).normal(size=(instances, 21)).astype(np.float32)
     one, two = (
@@ -158,11 +168,12 @@ def test_eta_sums_equal_autograd(problem, place, bias_kind):
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_eta_sums_in_all_instruction_sets(place, simd):
-    check_eta_sums("cvrp", place, 1)
+@pytest.mark.parametrize("neighbours", [None, 4])
+def test_eta_sums_in_all_instruction_sets(place, neighbours, simd):
+    check_eta_sums("cvrp", place, 1, neighbours)
 
 
-def check_eta_sums(problem, place, bias_kind):
+def check_eta_sums(problem, place, bias_kind, neighbours=None):
     case = soft_case(
         problem,
         seed=8,
@@ -171,6 +182,7 @@ def check_eta_sums(problem, place, bias_kind):
         adapter_place=place,
         bias_kind=bias_kind,
         bias_strength=0.8,
+        neighbours=neighbours,
     )
     forced = _native.rollout(**rollout_arguments(case, 2, rollout_offset=100))
     starts = np.full((2, 3), -1, dtype=np.int32)

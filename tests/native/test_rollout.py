@@ -18,6 +18,9 @@ VARIANTS = {
     "adapter after": {"with_adapter": True, "adapter_place": "after", "width": 64},
     "bias outside": {"bias_kind": 1, "bias_strength": 3.0, "temperature": 0.7},
     "bias inside": {"bias_kind": 2, "bias_strength": 0.6, "temperature": 1.5},
+    "neighbours": {"neighbours": 4, "nodes": 30, "bias_kind": 1, "bias_strength": 2.0},
+    "one neighbour": {"neighbours": 1, "with_adapter": True, "width": 64},
+    "more neighbours than nodes": {"neighbours": 99, "with_adapter": True},
 }
 
 
@@ -68,7 +71,9 @@ def test_sampling_follows_the_reference(problem, variant):
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("variant", ["adapter before", "adapter after", "bias inside"])
+@pytest.mark.parametrize(
+    "variant", ["adapter before", "adapter after", "bias inside", "neighbours"]
+)
 def test_all_instruction_sets_sample_alike(problem, variant, simd):
     check_sampling(problem, variant)
 
@@ -84,8 +89,9 @@ def check_sampling(problem, variant):
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_greedy_takes_the_best_node(problem, simd):
-    case = make_case(problem, seed=4)
+@pytest.mark.parametrize("neighbours", [None, 3])
+def test_greedy_takes_the_best_node(problem, neighbours, simd):
+    case = make_case(problem, seed=4, neighbours=neighbours)
     arguments = rollout_arguments(case, 2, greedy=True, seeds=None)
     assert_as_reference(case, arguments, _native.rollout(**arguments))
 
@@ -97,8 +103,11 @@ def test_greedy_takes_the_lowest_of_equal_nodes(simd):
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_forced_rollouts_are_scored_like_sampled_ones(problem, simd):
-    case = make_case(problem, nodes=40, seed=5, bias_kind=1, bias_strength=1.0)
+@pytest.mark.parametrize("neighbours", [None, 3])
+def test_forced_rollouts_are_scored_like_sampled_ones(problem, neighbours, simd):
+    case = make_case(
+        problem, nodes=40, seed=5, bias_kind=1, bias_strength=1.0, neighbours=neighbours
+    )
     sampled = _native.rollout(**rollout_arguments(case, 3))
     forced = _native.rollout(
         **rollout_arguments(case, 1, forced=sampled["actions"], forced_first_scored=True)
@@ -114,9 +123,12 @@ def test_forced_rollouts_are_scored_like_sampled_ones(problem, simd):
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_first_forced_step_is_free_unless_scored(problem):
+@pytest.mark.parametrize("neighbours", [None, 2])
+def test_first_forced_step_is_free_unless_scored(problem, neighbours):
     case = make_case(problem)
+    # Sampled from all nodes, so that few of the steps go to near ones.
     actions = _native.rollout(**rollout_arguments(case, 1))["actions"]
+    case["neighbours"] = neighbours
     tensors = reference.tensors_of(case)
     for scored in (False, True):
         arguments = rollout_arguments(case, 0, forced=actions, forced_first_scored=scored)

@@ -7,24 +7,19 @@ tour collects enough; TSP with one vehicle.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from pyvrp import Client, Depot, Location, ProblemData, VehicleType
+from pyvrp import Client, ProblemData, VehicleType
 from pyvrp import solve as pyvrp_solve
 from pyvrp.stop import MaxRuntime
 
 from metasage.errors import InputError
+from metasage.improve.pyvrp_model import cvrp_data, length_unit, problem_data, routes_of
 from metasage.problems import Instance, Solution, check
-from metasage.problems.cvrp import CvrpInstance, exact_units
+from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.metric import Floats
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
 from metasage.problems.tsp import TspInstance
-
-# Lengths become integers; so many units make up the longest where they are not.
-# More would outgrow the penalties with which PyVRP drives infeasibility out.
-_RESOLUTION = 10_000
 
 # How often the Lagrangian weight of the PCTSP is halved between its bounds.
 _BISECTIONS = 6
@@ -43,49 +38,33 @@ def solve(instance: Instance, seconds: float, seed: int) -> Solution:
     raise InputError(f"PyVRP does not solve {instance.problem.name} here.")
 
 
-def _unit(instance: Instance) -> float:
-    """Integer units in one unit of length."""
-    lengths = instance.length_matrix()
-    whole = bool((lengths == np.rint(lengths)).all())
-    return 1.0 if whole else _RESOLUTION / max(float(lengths.max()), 1e-12)
-
-
 def _run(
-    instance: Instance,
-    lengths: Floats,
-    clients: list[Client],
-    vehicle: VehicleType,
-    seconds: float,
-    seed: int,
+    lengths: Floats, clients: list[Client], vehicle: VehicleType, seconds: float, seed: int
 ) -> list[list[int]]:
     """Solve and return routes of node indices; the first node is the depot."""
-    matrix: Any = lengths.astype(np.int64)
-    places = [Location(0, 0) for _ in range(len(matrix))]
-    data = ProblemData(places, clients, [Depot(0)], [vehicle], [matrix], [np.zeros_like(matrix)])
-    best = pyvrp_solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False).best
-    # Visits count the clients, which are the nodes after the depot.
-    return [[visit.idx + 1 for visit in route if visit.is_client()] for route in best.routes()]
+    return _best_routes(problem_data(lengths, clients, vehicle), seconds, seed)
+
+
+def _best_routes(data: ProblemData, seconds: float, seed: int) -> list[list[int]]:
+    result = pyvrp_solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False)
+    return routes_of(result.best)
 
 
 def _solve_tsp(instance: TspInstance, seconds: float, seed: int) -> Solution:
     if instance.num_nodes == 1:
         return Solution([[0]])
-    lengths = np.rint(instance.length_matrix() * _unit(instance))
+    lengths = np.rint(instance.length_matrix() * length_unit(instance))
     clients = [Client(node) for node in range(1, instance.num_nodes)]
-    routes = _run(instance, lengths, clients, VehicleType(), seconds, seed)
+    routes = _run(lengths, clients, VehicleType(), seconds, seed)
     return Solution([[0, *routes[0]]])
 
 
 def _solve_cvrp(instance: CvrpInstance, seconds: float, seed: int) -> Solution:
-    lengths = np.rint(instance.length_matrix() * _unit(instance))
-    demand, capacity = exact_units(instance.demand, instance.capacity)
-    clients = [Client(node, delivery=[int(demand[node])]) for node in range(1, instance.num_nodes)]
-    vehicle = VehicleType(num_available=instance.size, capacity=[int(capacity)])
-    return Solution(_run(instance, lengths, clients, vehicle, seconds, seed))
+    return Solution(_best_routes(cvrp_data(instance), seconds, seed))
 
 
 def _solve_op(instance: OpInstance, seconds: float, seed: int) -> Solution:
-    unit = _unit(instance)
+    unit = length_unit(instance)
     # Rounded up, so that the integer tour is no shorter than the real one.
     lengths = np.ceil(instance.length_matrix() * unit - 1e-9)
     # The tour's length decides only between tours of equal prize.
@@ -96,12 +75,12 @@ def _solve_op(instance: OpInstance, seconds: float, seed: int) -> Solution:
         for node in range(1, instance.num_nodes)
     ]
     vehicle = VehicleType(max_distance=int(instance.max_length * unit))
-    routes = _run(instance, lengths, clients, vehicle, seconds, seed)
+    routes = _run(lengths, clients, vehicle, seconds, seed)
     return Solution(routes[:1] or [[]])
 
 
 def _solve_pctsp(instance: PctspInstance, seconds: float, seed: int) -> Solution:
-    unit = _unit(instance)
+    unit = length_unit(instance)
     lengths = np.rint(instance.length_matrix() * unit)
     everything = Solution([range(1, instance.num_nodes)])
     best, best_objective = everything, check(instance, everything).objective or np.inf
@@ -113,7 +92,7 @@ def _solve_pctsp(instance: PctspInstance, seconds: float, seed: int) -> Solution
             Client(node, prize=int(worth[node]), required=False)
             for node in range(1, instance.num_nodes)
         ]
-        routes = _run(instance, lengths, clients, VehicleType(), share, seed)
+        routes = _run(lengths, clients, VehicleType(), share, seed)
         found = Solution(routes[:1] or [[]])
         verdict = check(instance, found)
         if verdict.feasible and verdict.objective is not None:

@@ -1,5 +1,7 @@
 // Python binding of the local search.
 
+#include <nanobind/stl/string.h>
+
 #include "../arguments.h"
 #include "search.h"
 
@@ -39,11 +41,7 @@ public:
         std::vector<Found> found;
         {
             const nb::gil_scoped_release release;
-            Tours starts = Search::construct(task_);
-            if (task_.selective())
-                found = Search(task_, effort).polish(starts);
-            else
-                found.push_back({std::move(starts.front()), {}});
+            found = Search(task_, effort).construct();
         }
         return arrays(found);
     }

@@ -22,9 +22,9 @@ public:
         log_.clear();
     }
 
-    // Down to a local optimum.
+    // Shortens the tour, restores the bound, and makes use of what it leaves.
     template <class Late>
-    void descend(Late late) {
+    void prepare(Late late) {
         state_.choice = State::Choice::fixed;
         for (const int node : state_.tour.order()) state_.queue.push(node);
         state_.descend(late);
@@ -32,17 +32,22 @@ public:
             balance_.restore();
             balance_.use_slack(state_.tour.nodes());
             state_.descend(late);
-            state_.keep();
-            if (state_.price == 0.0) set_first_price();
-            state_.choice = State::Choice::priced;
-            for (int node = 0; node < state_.tour.nodes(); ++node) state_.queue.push(node);
-            state_.descend(late);
-            settle(late);
         }
+        conclude();
+    }
+
+    // Down to a local optimum.
+    template <class Late>
+    void descend(Late late) {
+        prepare(late);
+        if (!task_.selective()) return;
+        if (state_.price == 0.0) set_first_price();
+        state_.choice = State::Choice::priced;
+        for (int node = 0; node < state_.tour.nodes(); ++node) state_.queue.push(node);
+        state_.descend(late);
+        balance(late);
         decide(0.0);
-        state_.measure();
-        state_.keep();
-        remember();
+        conclude();
     }
 
     // Kicks start in a share of the tour from now on: its first position and size.
@@ -62,7 +67,7 @@ public:
         else
             bridge();
         state_.descend(late);
-        if (choosing) settle(late);
+        if (choosing) balance(late);
         decide(heat);
     }
 
@@ -86,6 +91,11 @@ private:
         least_price_ = 1e-6 * state_.price;
     }
 
+    void conclude() {
+        measure();
+        remember();
+    }
+
     void remember() {
         best_ = state_.tour.order();
         best_totals_ = state_.totals;
@@ -93,7 +103,7 @@ private:
 
     // Back to the bound. The price is right if descents end beyond it as often as within.
     template <class Late>
-    void settle(Late late) {
+    void balance(Late late) {
         const bool too_dear = state_.feasible() == (task_.goal == Goal::least_cost);
         state_.price *= too_dear ? 1.0 - RATE : 1.0 + RATE;
         state_.price = std::max(state_.price, least_price_);

@@ -34,25 +34,18 @@ public:
     Search(const Task &task, const Effort &effort)
         : task_(task), effort_(effort), started_(Clock::now()) {}
 
-    // Tours to start from, where none is given. A tour through all nodes and one
-    // through none lead to different choices.
-    static Tours construct(const Task &task) {
-        Tours starts{GreedyTour(task.lengths, task.neighbours).build()};
-        if (task.goal == Goal::most_prize) starts.push_back({0});
-        return starts;
+    // Tours to start from where none is given; without choice, before any descent.
+    // A tour through all nodes and one through none lead to different choices.
+    std::vector<Found> construct() {
+        Tours starts{GreedyTour(task_.lengths, task_.neighbours).build()};
+        if (!task_.selective()) return {{starts.front(), {}}};
+        if (task_.goal == Goal::most_prize) starts.push_back({0});
+        return from_each(starts, [&](Lane &lane) { lane.prepare([&] { return late(); }); });
     }
 
     // Descends from each tour to a local optimum of its own.
     std::vector<Found> polish(const Tours &starts) {
-        std::vector<Found> found(starts.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(effort_.threads)
-        for (size_t i = 0; i < starts.size(); ++i) {
-            Lane lane(task_, effort_.seed + i);
-            lane.adopt(starts[i]);
-            lane.descend([&] { return late(); });
-            found[i] = {lane.best(), lane.best_totals()};
-        }
-        return found;
+        return from_each(starts, [&](Lane &lane) { lane.descend([&] { return late(); }); });
     }
 
     // `listen` is told of the best tour at first and after each round that improved
@@ -88,6 +81,19 @@ private:
     static constexpr int LANES = 4;
     static constexpr int64_t ROUND = 500;
     static constexpr std::chrono::milliseconds ROUND_TIME{30};
+
+    template <class Work>
+    std::vector<Found> from_each(const Tours &starts, Work work) {
+        std::vector<Found> found(starts.size());
+#pragma omp parallel for schedule(dynamic, 1) num_threads(effort_.threads)
+        for (size_t i = 0; i < starts.size(); ++i) {
+            Lane lane(task_, effort_.seed + i);
+            lane.adopt(starts[i]);
+            work(lane);
+            found[i] = {lane.best(), lane.best_totals()};
+        }
+        return found;
+    }
 
     bool late() {
         if (!stop_ && effort_.patience.is_over()) stop_ = true;

@@ -1,0 +1,153 @@
+"""CVRP: PyVRP's iterated local search from given routes, on all cores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metasage.improve.helper import Helper
+from metasage.improve.improver import Improver
+from metasage.improve.single_tour import SingleTourImprover
+from metasage.problems import Instance, Solution, check
+from metasage.problems.cvrp import CvrpInstance, exact_units
+from metasage.problems.metric import Indices
+from metasage.problems.tsp import TspInstance
+
+if TYPE_CHECKING:
+    from metasage.improve.pyvrp_search import PyvrpSearch
+
+# PyVRP keeps the lengths of all edges twice, as 64-bit integers.
+_MOST_NODES = 7_001
+
+# PyVRP holds Python's lock, so that a second core needs a second process. It is
+# worth its start only if there is time.
+_SECONDS_FOR_HELPERS = 4.0
+
+
+class CvrpImprover(Improver):
+    """PyVRP's search, one process a core, each with its own seed; the best one wins.
+
+    Where there is no time for PyVRP, and beyond 7,000 customers, for which it
+    needs too much memory, solutions come back as they are.
+
+    Parameters
+    ----------
+    instance
+        An instance of the CVRP.
+    threads
+        Number of processes; None for one a core.
+    """
+
+    def __init__(self, instance: Instance, threads: int | None = None) -> None:
+        super().__init__(instance, threads)
+        assert isinstance(instance, CvrpInstance)
+        self._cvrp = instance
+        self._best: Solution | None = None
+        self._search_made: PyvrpSearch | None = None
+
+    @property
+    def best(self) -> Solution | None:  # noqa: D102
+        return self._best
+
+    @property
+    def _search(self) -> PyvrpSearch:
+        if self._search_made is None:
+            # Importing PyVRP takes a good part of a second.
+            from metasage.improve.pyvrp_search import PyvrpSearch
+
+            self._search_made = PyvrpSearch(self._cvrp)
+        return self._search_made
+
+    def construct(self) -> Solution:
+        """Cut a tour through all customers where that costs least (Beasley 1983)."""
+        instance = self._cvrp
+        if instance.size == 0:
+            return Solution([])
+        everyone = TspInstance(
+            coords=instance.coords, metric=instance.metric, matrix=instance.matrix
+        )
+        tours = SingleTourImprover(everyone, self.threads)
+        (tour,) = tours.polish([tours.construct()])
+        nodes = np.array(tour.routes[0])
+        return Solution(_cut(instance, np.roll(nodes, -int(np.argmin(nodes)))[1:]))
+
+    def _polish(self, solutions: Sequence[Solution], deadline: float | None) -> list[Solution]:
+        if not self._is_small:
+            return list(solutions)
+        polished = []
+        for solution in solutions:
+            late = deadline is not None and time.monotonic() >= deadline
+            polished.append(solution if late else Solution(self._search.polish(solution.routes)))
+        return polished
+
+    @property
+    def _is_small(self) -> bool:
+        return 2 <= self._cvrp.num_nodes <= _MOST_NODES
+
+    def _improve(
+        self,
+        starts: Sequence[Solution],
+        deadline: float | None,
+        kicks: int | None,
+        seed: int,
+        tell: Callable[[float], None],
+    ) -> Solution:
+        best = starts[0]
+        for start in starts[1:]:
+            best = self._better(best, start)
+        self._best = best
+        if not self._is_small:
+            return best
+
+        def offer(routes: list[list[int]]) -> None:
+            assert self._best is not None
+            found = Solution(routes)
+            chosen = self._better(self._best, found)
+            if chosen is found:
+                self._best = found
+                tell(check(self._cvrp, found).objective or 0.0)
+
+        helpers: list[Helper] = []
+        try:
+            if kicks is None and deadline is not None:
+                enough = deadline - time.monotonic() >= _SECONDS_FOR_HELPERS
+                for number in range(1, self.threads if enough else 1):
+                    helpers.append(Helper(self._cvrp, best.routes, deadline, seed + number))
+            self._search.run(best.routes, deadline, kicks, seed, offer)
+            for helper in helpers:
+                if (routes := helper.result()) is not None:
+                    offer(routes)
+        finally:
+            for helper in helpers:
+                helper.close()
+        return self._best
+
+
+def _cut(instance: CvrpInstance, tour: Indices) -> list[list[int]]:
+    """Cut a tour into routes at least cost, by the shortest path over its positions."""
+    count = len(tour)
+    demand, capacity = exact_units(instance.demand, instance.capacity)
+    loads = np.concatenate([[0], np.cumsum(demand[tour].astype(np.int64))])
+    home = instance.lengths(np.zeros(count, dtype=np.int64), tour)
+    along = np.concatenate([[0.0], np.cumsum(instance.lengths(tour[:-1], tour[1:]))])
+    cost = np.full(count + 1, np.inf)
+    cost[0] = 0.0
+    origin = np.zeros(count + 1, dtype=np.int64)
+    for start in range(count):
+        # A customer that demands too much still gets a route: the checker will say so.
+        end = int(np.searchsorted(loads, loads[start] + int(capacity), side="right")) - 1
+        last = np.arange(start, max(end, start + 1))
+        total = cost[start] + home[start] + (along[last] - along[start]) + home[last]
+        cheaper = total < cost[last + 1]
+        cost[last[cheaper] + 1] = total[cheaper]
+        origin[last[cheaper] + 1] = start
+    routes = []
+    end = count
+    while end > 0:
+        start = int(origin[end])
+        routes.append(tour[start:end].tolist())
+        end = start
+    return routes[::-1]

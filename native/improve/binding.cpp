@@ -152,6 +152,8 @@ private:
     // Calls the listener; an error of its own ends the search.
     bool tell(const nb::object &listener, const Totals &totals) const {
         const nb::gil_scoped_acquire acquire;
+        // An interrupt may have ended the round.
+        if (PyErr_Occurred()) return false;
         try {
             const bool most_prize = task_.goal == Goal::most_prize;
             listener(most_prize ? totals.prize

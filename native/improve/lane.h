@@ -26,6 +26,7 @@ public:
     template <class Late>
     void prepare(Late late) {
         state_.choice = State::Choice::fixed;
+        state_.tour.journaling = false;
         for (const int node : state_.tour.order()) state_.queue.push(node);
         state_.descend(late);
         if (task_.selective()) {
@@ -33,6 +34,7 @@ public:
             balance_.use_slack(state_.tour.nodes());
             state_.descend(late);
         }
+        state_.tour.journaling = true;
         conclude();
     }
 

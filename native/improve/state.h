@@ -128,11 +128,16 @@ public:
     // Works off the queue. `late` is asked now and then and ends it early.
     template <class Late>
     void descend(Late late) {
-        for (int count = 1; !queue.empty(); ++count) {
-            if (count % 64 == 0 && late()) break;
+        for (int work = 1; !queue.empty(); ++work) {
+            if (work >= 64) {
+                if (late()) break;
+                work = 0;
+            }
             const int node = queue.pop();
             if (tour.contains(node)) {
-                improve(node);
+                // Its own edge was exchanged, so that it waits in the queue again. A
+                // change of a long tour takes its time.
+                if (improve(node)) work += 8;
                 const bool may_go = choice == Choice::priced && node != 0;
                 if (may_go && saving(node) > worth(node) + task.least_gain) drop(node);
             } else if (choice == Choice::priced) {
@@ -165,18 +170,19 @@ private:
         for (int i = 0; i < 2 * move.edges; ++i) {
             touch(move.ends[i]);
             // Where nodes come and go, exchanges alone do not tell the change.
-            if (task.selective()) continue;
+            if (task.selective() || !tour.journaling) continue;
             if (i % 2 == 0) changes.removed.emplace_back(move.ends[i], move.ends[i + 1]);
             if (i < move.partner[i])
                 changes.added.emplace_back(move.ends[i], move.ends[move.partner[i]]);
         }
     }
 
-    void improve(int node) {
-        for (double gain; (gain = exchanges_.improve(tour, node)) > 0.0;) {
-            totals.length -= gain;
-            record(exchanges_.exchange);
-        }
+    bool improve(int node) {
+        const double gain = exchanges_.improve(tour, node);
+        if (gain <= 0.0) return false;
+        totals.length -= gain;
+        record(exchanges_.exchange);
+        return true;
     }
 
     // Lets a node into the tour, in addition or for another, if that pays.

@@ -33,26 +33,29 @@ public:
     // Replaces nodes from a position on, around the end, by an order of the same nodes.
     void rewrite(int from, const std::vector<int> &nodes) {
         for (int i = 0, at = from; i < int(nodes.size()); ++i, at = wrapped(at + 1)) {
-            journal_.push_back(order_[at]);
+            write(order_[at]);
             put(at, nodes[i]);
         }
-        journal_.push_back(from);
-        journal_.push_back(int(nodes.size()));
+        write(from);
+        write(int(nodes.size()));
     }
 
     void insert_after(int before, int node) {
         const int at = position_[before] + 1;
         insert_at(at, node);
-        journal_.push_back(at);
-        journal_.push_back(INSERTED);
+        write(at);
+        write(INSERTED);
     }
 
     void remove(int node) {
-        journal_.push_back(node);
-        journal_.push_back(position_[node]);
-        journal_.push_back(REMOVED);
+        write(node);
+        write(position_[node]);
+        write(REMOVED);
         remove_at(position_[node]);
     }
+
+    // Whether changes can be taken back; a long descent would fill the memory.
+    bool journaling = true;
 
     // Forgets how to take back what was done so far.
     void commit() { journal_.clear(); }
@@ -90,6 +93,9 @@ private:
         for (int i = at; i < size(); ++i) position_[order_[i]] = i;
     }
 
+    void write(int value) {
+        if (journaling) journal_.push_back(value);
+    }
     int pop() {
         const int value = journal_.back();
         journal_.pop_back();

@@ -53,9 +53,10 @@ def _best_routes(data: ProblemData, seconds: float, seed: int) -> list[list[int]
 def _solve_tsp(instance: TspInstance, seconds: float, seed: int) -> Solution:
     if instance.num_nodes == 1:
         return Solution([[0]])
-    lengths = np.rint(instance.length_matrix() * length_unit(instance))
+    lengths = instance.length_matrix()
+    units = np.rint(lengths * length_unit(lengths))
     clients = [Client(node) for node in range(1, instance.num_nodes)]
-    routes = _run(lengths, clients, VehicleType(), seconds, seed)
+    routes = _run(units, clients, VehicleType(), seconds, seed)
     return Solution([[0, *routes[0]]])
 
 
@@ -64,9 +65,10 @@ def _solve_cvrp(instance: CvrpInstance, seconds: float, seed: int) -> Solution:
 
 
 def _solve_op(instance: OpInstance, seconds: float, seed: int) -> Solution:
-    unit = length_unit(instance)
+    lengths = instance.length_matrix()
+    unit = length_unit(lengths)
     # Rounded up, so that the integer tour is no shorter than the real one.
-    lengths = np.ceil(instance.length_matrix() * unit - 1e-9)
+    units = np.ceil(lengths * unit - 1e-9)
     # The tour's length decides only between tours of equal prize.
     least = instance.prize[instance.prize > 0].min(initial=1.0)
     worth = 2.0 * instance.max_length * unit / least
@@ -75,16 +77,17 @@ def _solve_op(instance: OpInstance, seconds: float, seed: int) -> Solution:
         for node in range(1, instance.num_nodes)
     ]
     vehicle = VehicleType(max_distance=int(instance.max_length * unit))
-    routes = _run(lengths, clients, vehicle, seconds, seed)
+    routes = _run(units, clients, vehicle, seconds, seed)
     return Solution(routes[:1] or [[]])
 
 
 def _solve_pctsp(instance: PctspInstance, seconds: float, seed: int) -> Solution:
-    unit = length_unit(instance)
-    lengths = np.rint(instance.length_matrix() * unit)
+    lengths = instance.length_matrix()
+    unit = length_unit(lengths)
+    units = np.rint(lengths * unit)
     everything = Solution([range(1, instance.num_nodes)])
     best, best_objective = everything, check(instance, everything).objective or np.inf
-    low, high = 0.0, 2.0 * float(instance.length_matrix().max()) / instance.min_prize
+    low, high = 0.0, 2.0 * float(lengths.max()) / instance.min_prize
     weight, share = 0.0, seconds / (_BISECTIONS + 1)
     for _ in range(_BISECTIONS + 1):
         worth = (instance.penalty + weight * instance.prize) * unit
@@ -92,7 +95,7 @@ def _solve_pctsp(instance: PctspInstance, seconds: float, seed: int) -> Solution
             Client(node, prize=int(worth[node]), required=False)
             for node in range(1, instance.num_nodes)
         ]
-        routes = _run(lengths, clients, VehicleType(), share, seed)
+        routes = _run(units, clients, VehicleType(), share, seed)
         found = Solution(routes[:1] or [[]])
         verdict = check(instance, found)
         if verdict.feasible and verdict.objective is not None:

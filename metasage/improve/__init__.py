@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 
+from metasage.errors import InputError
 from metasage.improve.improver import Improver, Listener
 from metasage.problems import Instance, Solution
 
@@ -19,7 +21,14 @@ def make_improver(instance: Instance, threads: int | None = None) -> Improver:
         An instance of any problem.
     threads
         Cores to use; None for all.
+
+    Raises
+    ------
+    InputError
+        If the native extension was not built.
     """
+    if importlib.util.find_spec("metasage._native") is None:
+        raise InputError("the local search was not built, for want of a C++ compiler.")
     if instance.problem.single_tour:
         from metasage.improve.single_tour import SingleTourImprover
 

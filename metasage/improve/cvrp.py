@@ -22,13 +22,18 @@ if TYPE_CHECKING:
 # PyVRP keeps the lengths of all edges twice, as 64-bit integers.
 _MOST_NODES = 7_001
 
+# Importing PyVRP, and handing over an edge, in seconds on a slow machine.
+_IMPORT, _EDGE = 0.6, 3e-7
+
 # PyVRP holds Python's lock, so that a second core needs a second process. It is
 # worth its start only if there is time.
 _SECONDS_FOR_HELPERS = 4.0
 
 
 class CvrpImprover(Improver):
-    """PyVRP's search, one process a core, each with its own seed; the best one wins.
+    """PyVRP's search, one process a core, each with its own seed.
+
+    At half time all of them go on from the best solution.
 
     Where there is no time for PyVRP, and beyond 7,000 customers, for which it
     needs too much memory, solutions come back as they are.
@@ -79,13 +84,19 @@ class CvrpImprover(Improver):
             return list(solutions)
         polished = []
         for solution in solutions:
-            late = deadline is not None and time.monotonic() >= deadline
-            polished.append(solution if late else Solution(self._search.polish(solution.routes)))
+            on = self._has_time(deadline)
+            polished.append(Solution(self._search.polish(solution.routes)) if on else solution)
         return polished
 
     @property
     def _is_small(self) -> bool:
         return 2 <= self._cvrp.num_nodes <= _MOST_NODES
+
+    def _has_time(self, deadline: float | None) -> bool:
+        """Whether the search is set up before the deadline."""
+        left = float("inf") if deadline is None else deadline - time.monotonic()
+        is_made = self._search_made is not None
+        return left > (0.0 if is_made else _IMPORT + _EDGE * self._cvrp.num_nodes**2)
 
     def _improve(
         self,
@@ -99,7 +110,7 @@ class CvrpImprover(Improver):
         for start in starts[1:]:
             best = self._better(best, start)
         self._best = best
-        if not self._is_small:
+        if not self._is_small or not self._has_time(deadline):
             return best
 
         def offer(routes: list[list[int]]) -> None:
@@ -110,20 +121,31 @@ class CvrpImprover(Improver):
                 self._best = found
                 tell(check(self._cvrp, found).objective or 0.0)
 
-        helpers: list[Helper] = []
-        try:
-            if kicks is None and deadline is not None:
-                enough = deadline - time.monotonic() >= _SECONDS_FOR_HELPERS
-                for number in range(1, self.threads if enough else 1):
-                    helpers.append(Helper(self._cvrp, best.routes, deadline, seed + number))
+        if deadline is None or kicks is not None:
             self._search.run(best.routes, deadline, kicks, seed, offer)
-            for helper in helpers:
-                if (routes := helper.result()) is not None:
-                    offer(routes)
+        else:
+            self._run_together(deadline, seed, offer)
+        return self._best
+
+    def _run_together(self, deadline: float, seed: int, offer: Callable[..., None]) -> None:
+        """Search in several processes, which go on from the best one at half time."""
+        left = deadline - time.monotonic()
+        count = self.threads if left >= _SECONDS_FOR_HELPERS else 1
+        phases = [deadline - left / 2, deadline] if count > 1 else [deadline]
+        helpers = [Helper(self._cvrp) for _ in range(count - 1)]
+        try:
+            for end in phases:
+                assert self._best is not None
+                for number, helper in enumerate(helpers, start=1):
+                    helper.start(self._best.routes, end, seed + number)
+                self._search.run(self._best.routes, end, None, seed, offer)
+                for helper in helpers:
+                    if (routes := helper.result()) is not None:
+                        offer(routes)
+                seed += count
         finally:
             for helper in helpers:
                 helper.close()
-        return self._best
 
 
 def _cut(instance: CvrpInstance, tour: Indices) -> list[list[int]]:

@@ -105,6 +105,8 @@ class Improver(ABC):
             raise InputError("an improvement needs a number of seconds or of kicks.")
         if kicks is not None and kicks < 0:
             raise InputError(f"kicks is {kicks} and must not be negative.")
+        if not 0 <= seed < 2**32:
+            raise InputError(f"seed is {seed} and must lie between 0 and 4294967295.")
         for solution in solutions:
             if violation := check(self.instance, solution).violation:
                 raise InputError(f"the solution to improve is infeasible: {violation}")

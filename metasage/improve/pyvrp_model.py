@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pyvrp
 
-from metasage.problems import Instance
 from metasage.problems.cvrp import CvrpInstance, exact_units
 from metasage.problems.metric import Floats
 
@@ -16,9 +15,8 @@ from metasage.problems.metric import Floats
 _RESOLUTION = 10_000
 
 
-def length_unit(instance: Instance) -> float:
-    """Integer units in one unit of length."""
-    lengths = instance.length_matrix()
+def length_unit(lengths: Floats) -> float:
+    """Integer units in one unit of length, for the lengths of all edges."""
     whole = bool((lengths == np.rint(lengths)).all())
     return 1.0 if whole else _RESOLUTION / max(float(lengths.max()), 1e-12)
 
@@ -35,13 +33,14 @@ def problem_data(
 
 def cvrp_data(instance: CvrpInstance) -> pyvrp.ProblemData:
     """Express a CVRP in whole units of length and load."""
-    lengths = np.rint(instance.length_matrix() * length_unit(instance))
+    lengths = instance.length_matrix()
+    units = np.rint(lengths * length_unit(lengths))
     demand, capacity = exact_units(instance.demand, instance.capacity)
     clients = [
         pyvrp.Client(node, delivery=[int(demand[node])]) for node in range(1, instance.num_nodes)
     ]
     vehicle = pyvrp.VehicleType(num_available=instance.size, capacity=[int(capacity)])
-    return problem_data(lengths, clients, vehicle)
+    return problem_data(units, clients, vehicle)
 
 
 def to_pyvrp(data: pyvrp.ProblemData, routes: Any) -> pyvrp.Solution:

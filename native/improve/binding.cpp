@@ -17,7 +17,8 @@ template <class Value>
 Value choose(Arguments &arguments, const char *name,
              const std::vector<std::pair<const char *, Value>> &values) {
     std::string given, all;
-    if (!nb::try_cast(arguments.required(name), given)) refuse(std::string(name) + " has to be a text.");
+    if (!nb::try_cast(arguments.required(name), given))
+        refuse(std::string(name) + " has to be a text.");
     for (const auto &[text, value] : values) {
         if (given == text) return value;
         all += std::string(all.empty() ? "" : ", ") + text;

@@ -45,8 +45,8 @@ public:
             default: {
                 if (a == b) return 0.0;
                 const double cosine = p.x * q.x + p.y * q.y + heights_[a] * heights_[b];
-                return double(int64_t(6378.388 * std::acos(std::fmin(1.0, std::fmax(-1.0, cosine))) +
-                                      1.0));
+                const double angle = std::acos(std::fmin(1.0, std::fmax(-1.0, cosine)));
+                return double(int64_t(6378.388 * angle + 1.0));
             }
         }
     }

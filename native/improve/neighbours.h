@@ -70,7 +70,8 @@ private:
     }
 
     int quadrant_of(int node, int other) const {
-        return 2 * (places_[other][0] >= places_[node][0]) + (places_[other][1] >= places_[node][1]);
+        const Place &from = places_[node], &to = places_[other];
+        return 2 * (to[0] >= from[0]) + (to[1] >= from[1]);
     }
 
     void search(int from, int to, int split, int node, int quadrant, int count,
@@ -78,7 +79,8 @@ private:
         if (to - from <= LEAF) {
             for (int i = from; i < to; ++i) {
                 const int other = order_[i];
-                if (other != node && (quadrant == EVERYWHERE || quadrant == quadrant_of(node, other)))
+                if (other == node) continue;
+                if (quadrant == EVERYWHERE || quadrant == quadrant_of(node, other))
                     offer({distance(node, other), other}, count, found);
             }
             return;

@@ -140,10 +140,14 @@ def test_helpers_bring_their_routes_in_time():
 
     instance = make_instance("cvrp", 40, 1)
     start = Solution([[node] for node in range(1, 40)])
-    helper = Helper(instance, start.routes, time.monotonic() + 4.0, seed=1)
+    helper = Helper(instance)
     try:
-        routes = helper.result()
+        helper.start(start.routes, time.monotonic() + 4.0, seed=1)
+        first = helper.result()
+        assert first is not None
+        helper.start(first, time.monotonic() + 0.2, seed=2)
+        second = helper.result()
     finally:
         helper.close()
-    assert routes is not None
-    assert objective(instance, Solution(routes)) < 0.9 * objective(instance, start)
+    assert objective(instance, Solution(first)) < 0.9 * objective(instance, start)
+    assert no_worse(instance, Solution(second), Solution(first))

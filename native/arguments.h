@@ -78,6 +78,21 @@ private:
     std::set<std::string> known_;
 };
 
+// A new numpy array of zeros, and its memory.
+template <class T>
+nanobind::object zeros(const Shape &shape, T *&data) {
+    size_t size = 1;
+    const std::vector<size_t> sizes(shape.begin(), shape.end());
+    for (const size_t n : sizes) size *= n;
+    data = new T[size]();
+    const nanobind::capsule owner(data, [](void *p) noexcept { delete[] static_cast<T *>(p); });
+    return nanobind::cast(
+        nanobind::ndarray<nanobind::numpy, T>(data, sizes.size(), sizes.data(), owner));
+}
+
+// Deadline (`seconds_left`), and interrupts of the user.
+Patience read_patience(Arguments &arguments);
+
 // Reads what both functions take: instances, network outputs and settings.
 Decoder read_decoder(Arguments &arguments);
 Rollouts read_rollouts(Arguments &arguments, const Decoder &decoder);

@@ -10,18 +10,11 @@ namespace nb = nanobind;
 
 namespace metasage {
 
-namespace {
-
-// A new numpy array of zeros, and its memory.
-template <class T>
-nb::object zeros(const Shape &shape, T *&data) {
-    size_t size = 1;
-    const std::vector<size_t> sizes(shape.begin(), shape.end());
-    for (const size_t n : sizes) size *= n;
-    data = new T[size]();
-    const nb::capsule owner(data, [](void *p) noexcept { delete[] static_cast<T *>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(data, sizes.size(), sizes.data(), owner));
+namespace improve {
+void bind(nb::module_ &module);
 }
+
+namespace {
 
 void raise_if_any(const Fault &fault) {
     const std::string rollout = "rollout " + std::to_string(fault.rollout) + " of instance " +
@@ -162,6 +155,7 @@ NB_MODULE(_native, module) {
                "Gradients of weighted log-likelihoods by the decoder's inputs.");
     module.def("norm_forward", &metasage::norm_forward, "Instance norm of embeddings.");
     module.def("norm_backward", &metasage::norm_backward, "Gradients of the instance norm.");
+    metasage::improve::bind(module);
     module.def("simd", [] { return metasage::kernel().name; },
                "Name of the instruction set in use.");
 }

@@ -18,13 +18,13 @@ import numpy as np
 
 from metasage.baselines.base import Baseline, Track
 from metasage.baselines.child import DID_NOT_FINISH
-from metasage.baselines.scaling import with_whole_lengths
 from metasage.errors import InputError
 from metasage.io import read, read_solution, write_instance
 from metasage.io.solution import FileSolution
 from metasage.problems import Instance, Solution
 from metasage.problems.cvrp import CvrpInstance, exact_units
 from metasage.problems.op import OpInstance
+from metasage.problems.scaling import with_whole_lengths
 
 # Units of the side of the square around all nodes where lengths are not whole.
 _RESOLUTION = 1_000_000

@@ -14,7 +14,7 @@ import numpy as np
 
 from metasage.baselines.base import Baseline, Track
 from metasage.baselines.insertion import insert_all
-from metasage.baselines.split import split
+from metasage.improve.split import split
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
 from metasage.problems.cvrp import CvrpInstance, exact_units

@@ -12,8 +12,8 @@ from typing import Any
 from metasage.baselines.base import Baseline, Track
 from metasage.baselines.child import DID_NOT_FINISH
 from metasage.baselines.heuristics import nearest_neighbour
-from metasage.baselines.scaling import length_unit, nearest_units
 from metasage.problems import Solution
+from metasage.problems.scaling import length_unit, nearest_units
 
 # Units of the longest edge where lengths are not whole.
 _RESOLUTION = 1_000_000

@@ -14,12 +14,12 @@ import numpy as np
 
 from metasage.baselines.base import Baseline, Track
 from metasage.baselines.heuristics import EVERY_PROBLEM, nearest_neighbour
-from metasage.baselines.scaling import length_unit, nearest_units, units_above, units_below
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
 from metasage.problems.cvrp import CvrpInstance, exact_units
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
+from metasage.problems.scaling import length_unit, nearest_units, units_above, units_below
 
 # Units of the longest edge where lengths are not whole, and of the minimum prize.
 _RESOLUTION = 1_000_000

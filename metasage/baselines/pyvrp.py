@@ -27,8 +27,8 @@ class PyVrp(Baseline):
         if instance.num_nodes == 1:
             track.offer(Solution([[]] if instance.problem.has_depot else [[0]]))
             return
-        from metasage.baselines.pyvrp_model import PyvrpModel
         from metasage.baselines.pyvrp_search import search_routes, search_tour
+        from metasage.improve.pyvrp_model import PyvrpModel
 
         search = search_tour if instance.problem.single_tour else search_routes
         search(PyvrpModel(instance), track, seed)

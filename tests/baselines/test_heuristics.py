@@ -7,8 +7,8 @@ import metasage
 from metasage.adaptation.nearest import nearest_neighbour as by_the_rules
 from metasage.baselines import all_baselines
 from metasage.baselines.heuristics import nearest_neighbour, random_insertion
-from metasage.baselines.split import split
 from metasage.baselines.two_opt import two_opt
+from metasage.improve.split import split
 
 from .conftest import every_solution, optimum, small_instance
 

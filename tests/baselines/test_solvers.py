@@ -6,11 +6,11 @@ import pytest
 import metasage
 from metasage.baselines import BaselineError, all_baselines, get_baseline
 from metasage.baselines.base import Baseline
-from metasage.baselines.pyvrp_model import PyvrpModel
-from metasage.baselines.scaling import units_above, units_below, with_whole_lengths
 from metasage.errors import InfeasibleError, InputError
+from metasage.improve.pyvrp_model import PyvrpModel
 from metasage.problems import all_problems
 from metasage.problems.metric import EXPLICIT
+from metasage.problems.scaling import units_above, units_below, with_whole_lengths
 
 from .conftest import optimum, small_instance
 

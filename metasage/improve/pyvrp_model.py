@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pyvrp
 
-from metasage.baselines.scaling import length_unit, nearest_units, units_above
 from metasage.errors import InputError
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
 from metasage.problems.cvrp import CvrpInstance, exact_units
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
+from metasage.problems.scaling import length_unit, nearest_units, units_above
 from metasage.problems.tsp import TspInstance
 
 # Units of the longest edge where lengths are not whole. More would outgrow the

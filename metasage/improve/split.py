@@ -15,7 +15,7 @@ def split(instance: CvrpInstance, tour: Indices) -> Solution:
     Parameters
     ----------
     instance
-        The instance; every customer fits a vehicle.
+        The instance.
     tour
         All customers in the order of the tour.
     """
@@ -30,6 +30,7 @@ def split(instance: CvrpInstance, tour: Indices) -> Solution:
     for start in range(len(tour)):
         # A route from `start` may end anywhere up to the last that it can carry.
         end = int(np.searchsorted(loads, loads[start] + float(capacity), side="right")) - 1
+        end = max(end, start + 1)  # a customer that fits no vehicle: the checker will say so
         lengths = home[start] + along[start:end] - along[start] + home[start:end]
         costs = best[start] + lengths
         better = costs < best[start + 1 : end + 1]

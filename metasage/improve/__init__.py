@@ -1,0 +1,58 @@
+"""Local search that makes given solutions better; it needs no network."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+
+from metasage.errors import InputError
+from metasage.improve.improver import Improver, Listener
+from metasage.problems import Instance, Solution
+
+__all__ = ["Improver", "Listener", "improve", "make_improver"]
+
+
+def make_improver(instance: Instance, threads: int | None = None) -> Improver:
+    """Prepare the local search of an instance.
+
+    Parameters
+    ----------
+    instance
+        An instance of any problem.
+    threads
+        Cores to use; None for all.
+
+    Raises
+    ------
+    InputError
+        If the native extension was not built.
+    """
+    if importlib.util.find_spec("metasage._native") is None:
+        raise InputError("the local search was not built, for want of a C++ compiler.")
+    if instance.problem.single_tour:
+        from metasage.improve.single_tour import SingleTourImprover
+
+        return SingleTourImprover(instance, threads)
+    from metasage.improve.cvrp import CvrpImprover
+
+    return CvrpImprover(instance, threads)
+
+
+def improve(
+    instance: Instance,
+    solutions: Sequence[Solution] = (),
+    *,
+    seconds: float | None = None,
+    deadline: float | None = None,
+    kicks: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    listener: Listener | None = None,
+) -> Solution:
+    """Improve the best of some solutions, or one made without them.
+
+    The parameters are those of `make_improver` and `Improver.improve`.
+    """
+    return make_improver(instance, threads).improve(
+        solutions, seconds=seconds, deadline=deadline, kicks=kicks, seed=seed, listener=listener
+    )

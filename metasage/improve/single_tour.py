@@ -1,0 +1,119 @@
+"""TSP, PCTSP and OP: an iterated local search in C++."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import metasage._native as _native
+from metasage.improve.improver import Improver
+from metasage.problems import Instance, Solution
+from metasage.problems.metric import METRICS
+from metasage.problems.op import OpInstance
+from metasage.problems.pctsp import PctspInstance
+
+Tour = NDArray[np.int32]
+
+
+class SingleTourImprover(Improver):
+    """Chained Lin-Kernighan, with nodes that come and go where the problem lets them.
+
+    Sequential exchanges of up to five edges between near nodes (Lin and Kernighan
+    1973) repair a small random change of the tour (Martin, Otto and Felten 1991);
+    what does not become better is taken back. For PCTSP and OP, nodes are
+    inserted, dropped and replaced at a price for a unit of prize, which follows
+    the bound that the problem sets; then the tour is brought back within it.
+    Worse tours are accepted at times, less and less as the search goes on
+    (Kirkpatrick et al. 1983).
+
+    For the TSP the threads change different parts of the same tour; else each
+    has a tour of its own, and the best one wins.
+
+    Parameters
+    ----------
+    instance
+        An instance of TSP, PCTSP or OP.
+    threads
+        Number of threads; None for one a core.
+    """
+
+    def __init__(self, instance: Instance, threads: int | None = None) -> None:
+        super().__init__(instance, threads)
+        self._native = _native.TourImprover(**_arguments(instance))
+        self._depot = int(instance.problem.has_depot)
+
+    @property
+    def best(self) -> Solution | None:  # noqa: D102
+        tour = self._native.best
+        return None if tour is None else self._to_solution(tour)
+
+    def construct(self) -> Solution:  # noqa: D102
+        first, *others = self._starts()
+        for other in others:
+            first = self._better(first, other)
+        return first
+
+    def _starts(self) -> list[Solution]:
+        tours = self._native.construct(threads=self.threads, seed=0)
+        return [self._to_solution(tour) for tour in tours]
+
+    def _polish(self, solutions: Sequence[Solution], deadline: float | None) -> list[Solution]:
+        tours = self._native.polish(
+            tours=[self._to_tour(solution) for solution in solutions],
+            threads=self.threads,
+            seed=0,
+            seconds_left=_left(deadline),
+        )
+        return [self._to_solution(tour) for tour in tours]
+
+    def _improve(
+        self,
+        starts: Sequence[Solution],
+        deadline: float | None,
+        kicks: int | None,
+        seed: int,
+        tell: Callable[[float], None],
+    ) -> Solution:
+        self._native.search(
+            tours=[self._to_tour(solution) for solution in starts],
+            threads=self.threads,
+            seed=seed,
+            kicks=kicks,
+            seconds_left=_left(deadline),
+            listener=tell,
+        )
+        return self._to_solution(self._native.best)
+
+    def _to_tour(self, solution: Solution) -> Tour:
+        nodes = [node for route in solution.routes for node in route]
+        return np.array([0, *nodes] if self._depot else nodes, dtype=np.int32)
+
+    def _to_solution(self, tour: Tour) -> Solution:
+        if self._depot:
+            tour = np.roll(tour, -int(np.argmin(tour)))[1:]
+        return Solution([tour.tolist()])
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else deadline - time.monotonic()
+
+
+def _arguments(instance: Instance) -> dict[str, Any]:
+    """Describe an instance to the native search."""
+    arguments: dict[str, Any] = {"problem": instance.problem.name}
+    if instance.matrix is None and instance.metric.name in METRICS:
+        measure, rounding = instance.metric.name, instance.metric.rounding
+        arguments |= {"measure": measure, "rounding": rounding, "data": instance.coords}
+    else:
+        matrix = np.ascontiguousarray(instance.length_matrix())
+        arguments |= {"measure": "EXPLICIT", "rounding": "none", "data": matrix}
+    if isinstance(instance, OpInstance):
+        arguments |= {"prize": instance.prize, "bound": instance.max_length}
+    if isinstance(instance, PctspInstance):
+        arguments |= {"prize": instance.prize, "penalty": instance.penalty}
+        arguments["bound"] = instance.min_prize
+    return arguments

@@ -1,0 +1,190 @@
+// One iterated local search: kick a small part of the tour, descend, keep or undo.
+
+#pragma once
+
+#include "balance.h"
+
+namespace metasage::improve {
+
+class Lane {
+public:
+    Lane(const Task &task, uint64_t seed)
+        : task_(task), random_(seed), state_(task), balance_(state_, random_) {}
+
+    const std::vector<int> &best() const { return best_; }
+    const Totals &best_totals() const { return best_totals_; }
+    const std::vector<State::Change> &log() const { return log_; }
+
+    // Starts from a tour that may be infeasible where nodes can be left out.
+    void adopt(const std::vector<int> &order) {
+        state_.adopt(order);
+        remember();
+        log_.clear();
+    }
+
+    // Shortens the tour, restores the bound, and makes use of what it leaves.
+    template <class Late>
+    void prepare(Late late) {
+        state_.choice = State::Choice::fixed;
+        state_.tour.journaling = false;
+        for (const int node : state_.tour.order()) state_.queue.push(node);
+        state_.descend(late);
+        if (task_.selective()) {
+            balance_.restore();
+            balance_.use_slack(state_.tour.nodes());
+            state_.descend(late);
+        }
+        state_.tour.journaling = true;
+        conclude();
+    }
+
+    // Down to a local optimum.
+    template <class Late>
+    void descend(Late late) {
+        prepare(late);
+        if (!task_.selective()) return;
+        if (state_.price == 0.0) set_first_price();
+        state_.choice = State::Choice::priced;
+        for (int node = 0; node < state_.tour.nodes(); ++node) state_.queue.push(node);
+        state_.descend(late);
+        balance(late);
+        decide(0.0);
+        conclude();
+    }
+
+    // Kicks start in a share of the tour from now on: its first position and size.
+    void work_in(int from, int size) {
+        from_ = from;
+        size_ = size;
+    }
+
+    // One kick and what follows it. With heat, tours that are worse by about that
+    // length may take the place of the present one (Kirkpatrick et al. 1983).
+    template <class Late>
+    void step(double heat, Late late) {
+        const bool choosing = task_.selective();
+        if (choosing) state_.choice = State::Choice::priced;
+        if (choosing && (state_.tour.size() < FEWEST_NODES || random_.below(2) == 0))
+            toggle();
+        else
+            bridge();
+        state_.descend(late);
+        if (choosing) balance(late);
+        decide(heat);
+    }
+
+    void measure() {
+        state_.measure();
+        state_.keep();
+    }
+    double mean_edge() const { return state_.totals.length / std::max(1, state_.tour.size()); }
+
+private:
+    static constexpr int FEWEST_NODES = 8;
+    // Longest part of the tour that a kick moves.
+    static constexpr int PART = 50;
+    // How fast the price follows the bound.
+    static constexpr double RATE = 0.02;
+
+    void set_first_price() {
+        const Totals &totals = state_.totals;
+        const bool known = totals.prize > 0.0 && totals.length > 0.0;
+        state_.price = known ? totals.length / totals.prize : 1.0;
+        least_price_ = 1e-6 * state_.price;
+    }
+
+    void conclude() {
+        measure();
+        remember();
+    }
+
+    void remember() {
+        best_ = state_.tour.order();
+        best_totals_ = state_.totals;
+    }
+
+    // Back to the bound. The price is right if descents end beyond it as often as within.
+    template <class Late>
+    void balance(Late late) {
+        const bool too_dear = state_.feasible() == (task_.goal == Goal::least_cost);
+        state_.price *= too_dear ? 1.0 - RATE : 1.0 + RATE;
+        state_.price = std::max(state_.price, least_price_);
+        state_.choice = State::Choice::fixed;
+        balance_.restore();
+        state_.descend(late);
+        balance_.use_slack(Balance::SAMPLE);
+        state_.descend(late);
+    }
+
+    void decide(double heat) {
+        const double gain = task_.gain(state_.kept(), state_.totals);
+        if (!state_.feasible() || (gain < -task_.least_gain && !tolerates(heat))) {
+            state_.undo();
+            return;
+        }
+        if (gain > task_.least_gain && !task_.selective()) log_.push_back(state_.changes);
+        state_.keep();
+        const bool first = !task_.feasible(best_totals_);
+        if (first || task_.gain(best_totals_, state_.totals) > task_.least_gain) remember();
+    }
+
+    bool tolerates(double heat) {
+        if (heat <= 0.0) return false;
+        const double loss = value(state_.kept()) - value(state_.totals);
+        return loss <= -heat * std::log(random_.fraction());
+    }
+
+    // Everything in units of length.
+    double value(const Totals &totals) const {
+        const double gained =
+            task_.goal == Goal::most_prize ? state_.price * totals.prize : totals.penalty;
+        return gained - totals.length;
+    }
+
+    // Puts three adjacent short parts of the tour in reverse order (double bridge).
+    void bridge() {
+        Tour &tour = state_.tour;
+        const int size = tour.size(), longest = std::min(PART, (size - 1) / 3);
+        if (longest < 1) return;
+        int at = (from_ + random_.below(std::min(size_, size))) % size;
+        kick_.edges = 4;
+        for (int i = 0; i < 4; ++i) {
+            kick_.ends[2 * i] = tour.at(at);
+            kick_.ends[2 * i + 1] = tour.next(tour.at(at));
+            at = (at + 1 + random_.below(longest)) % size;
+        }
+        kick_.join(0, 5);
+        kick_.join(6, 3);
+        kick_.join(4, 1);
+        kick_.join(2, 7);
+        kick_.keeps_one_tour(tour);
+        state_.exchange(kick_);
+    }
+
+    // Drops and inserts some nodes around a random one.
+    void toggle() {
+        const auto turn = [&](int node) {
+            if (node == 0 || random_.below(2) == 0) return;
+            if (state_.tour.contains(node))
+                state_.drop(node);
+            else
+                state_.insert(node, state_.best_place(node));
+        };
+        const int centre = random_.below(state_.tour.nodes());
+        turn(centre);
+        for (const Neighbours::One &near : task_.neighbours.of(centre)) turn(near.node);
+    }
+
+    const Task &task_;
+    Random random_;
+    State state_;
+    Balance balance_;
+    Exchange kick_;
+    int from_ = 0, size_ = INT32_MAX;
+    double least_price_ = 0.0;
+    std::vector<int> best_;
+    Totals best_totals_;
+    std::vector<State::Change> log_;
+};
+
+}  // namespace metasage::improve

@@ -1,0 +1,167 @@
+// Several lanes side by side, in rounds between which they exchange what they found.
+
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "../kernel.h"
+#include "greedy_tour.h"
+#include "lane.h"
+#include "merge.h"
+
+namespace metasage::improve {
+
+using Tours = std::vector<std::vector<int>>;
+
+struct Found {
+    std::vector<int> order;
+    Totals totals;
+};
+
+struct Effort {
+    int threads;
+    uint64_t seed;
+    int64_t kicks;  // over all lanes; negative for as many as the time allows
+    Patience patience;
+};
+
+class Search {
+public:
+    using Clock = Patience::Clock;
+
+    Search(const Task &task, const Effort &effort)
+        : task_(task), effort_(effort), started_(Clock::now()) {}
+
+    // Tours to start from where none is given; without choice, before any descent.
+    // A tour through all nodes and one through none lead to different choices.
+    std::vector<Found> construct() {
+        Tours starts{GreedyTour(task_.lengths, task_.neighbours).build()};
+        if (!task_.selective()) return {{starts.front(), {}}};
+        if (task_.goal == Goal::most_prize) starts.push_back({0});
+        return from_each(starts, [&](Lane &lane) { lane.prepare([&] { return late(); }); });
+    }
+
+    // Descends from each tour to a local optimum of its own.
+    std::vector<Found> polish(const Tours &starts) {
+        return from_each(starts, [&](Lane &lane) { lane.descend([&] { return late(); }); });
+    }
+
+    // `listen` is told of the best tour at first and after each round that improved
+    // it, by the thread that called; it answers whether to go on.
+    void run(const Tours &starts, const std::function<bool(const Found &)> &listen) {
+        const bool counted = effort_.kicks >= 0;
+        // Their number has to be the same on any machine if kicks are counted.
+        const int lanes = counted ? LANES : effort_.threads;
+        std::vector<Found> found = polish(starts);
+        std::stable_sort(found.begin(), found.end(), [&](const Found &a, const Found &b) {
+            return better(a.totals, b.totals);
+        });
+        best_ = found.front();
+        bool go_on = listen(best_);
+        lanes_.resize(lanes);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(effort_.threads)
+        for (int i = 0; i < lanes; ++i) {
+            lanes_[i] = std::make_unique<Lane>(task_, mix(effort_.seed) + i);
+            // Lanes that go their own ways start from different tours.
+            const size_t start = task_.selective() ? i % found.size() : 0;
+            lanes_[i]->adopt(found[start].order);
+            lanes_[i]->descend([&] { return late(); });
+        }
+        heat_ = task_.selective() ? lanes_.front()->mean_edge() : 0.0;
+        const int64_t each = counted ? (effort_.kicks + lanes - 1) / lanes : INT64_MAX;
+        for (int64_t done = 0; go_on && done < each && !late(); done += ROUND) {
+            run_round(done, std::min(done + ROUND, each));
+            if (collect()) go_on = listen(best_);
+        }
+    }
+
+private:
+    static constexpr int LANES = 4;
+    static constexpr int64_t ROUND = 500;
+    static constexpr std::chrono::milliseconds ROUND_TIME{30};
+
+    template <class Work>
+    std::vector<Found> from_each(const Tours &starts, Work work) {
+        std::vector<Found> found(starts.size());
+#pragma omp parallel for schedule(dynamic, 1) num_threads(effort_.threads)
+        for (size_t i = 0; i < starts.size(); ++i) {
+            Lane lane(task_, effort_.seed + i);
+            lane.adopt(starts[i]);
+            work(lane);
+            found[i] = {lane.best(), lane.best_totals()};
+        }
+        return found;
+    }
+
+    bool late() {
+        if (!stop_ && effort_.patience.is_over()) stop_ = true;
+        return stop_;
+    }
+
+    bool better(const Totals &a, const Totals &b) const {
+        if (task_.feasible(a) != task_.feasible(b)) return task_.feasible(a);
+        return task_.gain(b, a) > 0.0;
+    }
+
+    // How much of the search is over, from 0 to 1.
+    double progress(int64_t kick) const {
+        if (effort_.kicks >= 0) return double(kick) * double(lanes_.size()) / double(effort_.kicks);
+        const auto share = [&](Clock::time_point until) {
+            return std::chrono::duration<double>(until - started_).count();
+        };
+        if (!effort_.patience.has_deadline) return 0.5;
+        return std::min(1.0, share(Clock::now()) / share(effort_.patience.deadline));
+    }
+
+    void run_round(int64_t from, int64_t to) {
+        const int count = int(lanes_.size());
+        const int size = int(best_.order.size()), share = (size + count - 1) / count;
+        const int offset = Random(effort_.seed + from).below(size);
+        const Clock::time_point end = Clock::now() + ROUND_TIME;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(effort_.threads)
+        for (int i = 0; i < count; ++i) {
+            Lane &lane = *lanes_[i];
+            // Where lanes improve the same tour, each has a part of its own.
+            if (!task_.selective()) lane.work_in((offset + i * share) % size, share);
+            for (int64_t kick = from; kick < to && !late(); ++kick) {
+                if (effort_.kicks < 0 && Clock::now() > end) break;
+                lane.step(heat_ * (1.0 - progress(kick)), [&] { return late(); });
+            }
+            lane.measure();
+        }
+    }
+
+    // Takes over what the lanes found; whether it is better than before.
+    bool collect() {
+        size_t first = 0;
+        for (size_t i = 1; i < lanes_.size(); ++i)
+            if (better(lanes_[i]->best_totals(), lanes_[first]->best_totals())) first = i;
+        Found now{lanes_[first]->best(), lanes_[first]->best_totals()};
+        if (!task_.selective()) {
+            State joined(task_);
+            joined.adopt(now.order);
+            Merge merge(joined);
+            for (size_t i = 0; i < lanes_.size(); ++i)
+                if (i != first)
+                    for (const State::Change &change : lanes_[i]->log()) merge.repeat(change);
+            joined.measure();
+            now = {joined.tour.order(), joined.totals};
+            for (const std::unique_ptr<Lane> &lane : lanes_) lane->adopt(now.order);
+        }
+        if (!better(now.totals, best_.totals)) return false;
+        best_ = std::move(now);
+        return true;
+    }
+
+    const Task &task_;
+    Effort effort_;
+    const Clock::time_point started_;
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    Found best_;
+    double heat_ = 0.0;
+    std::atomic<bool> stop_{false};
+};
+
+}  // namespace metasage::improve

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable, Sequence
 
 from metasage.adaptation.callbacks import Callbacks
+from metasage.adaptation.interrupts import Interrupted, interruptible
 from metasage.adaptation.method import Strategy
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.stop import MaxRuntime, StoppingCriterion
+from metasage.problems import Solution, check
 from metasage.rollout.interface import DeadlineReached, Rollouts
 
+Polish = Callable[[Sequence[Solution]], Sequence[Solution]]
 
-class Interrupted(Exception):  # noqa: N818 - not an error, but a signal
-    """Raised where the search stands when the user wants it to end."""
+# Rollouts of an iteration that local search makes better, if it does.
+_POLISHED = 4
 
 
 class Search:
@@ -36,6 +36,8 @@ class Search:
         Who wants to hear of it.
     started
         Time of `time.monotonic` from which seconds count; now by default.
+    polish
+        Local search that makes the best rollouts of each iteration better.
     """
 
     def __init__(
@@ -46,8 +48,9 @@ class Search:
         limit: MaxRuntime | None = None,
         callbacks: Callbacks | None = None,
         started: float | None = None,
+        polish: Polish | None = None,
     ) -> None:
-        self.incumbent, self.stop = incumbent, stop
+        self.incumbent, self.stop, self.polish = incumbent, stop, polish
         self.callbacks = Callbacks() if callbacks is None else callbacks
         self.horizon, self.limit = horizon, limit
         self.started = time.monotonic() if started is None else started
@@ -58,7 +61,7 @@ class Search:
     def run(self, strategy: Strategy) -> None:
         """Let a strategy sample and learn until it is time to stop."""
         try:
-            with _interruptible():
+            with interruptible():
                 while not self.stop(self.iteration, self.incumbent.objective):
                     rollouts = strategy.rollout(self.iteration, self.progress())
                     self.collect(rollouts)
@@ -90,29 +93,23 @@ class Search:
         problem = instance.problem
         actions = rollouts.actions.flatten(0, 1).cpu().numpy()
         objectives = problem.objectives(instance, actions)
-        best = int(objectives.argmin() if problem.sense == "min" else objectives.argmax())
-        steps = int(rollouts.steps.flatten()[best])
-        solution = problem.to_solution(actions[best, :steps])
-        if self.incumbent.offer(solution, float(objectives[best])):
-            self.curve.append((self.seconds(), self.iteration, float(objectives[best])))
-            self.callbacks.on_best(solution, float(objectives[best]), self.iteration)
+        order = (objectives if problem.sense == "min" else -objectives).argsort(kind="stable")
+        steps = rollouts.steps.flatten()
 
+        def solution(row: int) -> Solution:
+            return problem.to_solution(actions[row, : int(steps[row])])
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the search, and nothing more."""
+        self.offer(solution(order[0]), float(objectives[order[0]]))
+        if self.polish is not None:
+            few = dict.fromkeys(solution(row) for row in order[:_POLISHED])
+            for polished in self.polish(list(few)):
+                self.offer(polished)
 
-    def interrupt(signum: int, frame: FrameType | None) -> None:
-        raise Interrupted
-
-    previous = {}
-    try:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            previous[number] = signal.signal(number, interrupt)
-    except ValueError:  # not the main thread, which alone may handle signals
-        pass
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+    def offer(self, solution: Solution, objective: float | None = None) -> None:
+        """Let a solution become the incumbent if it is better."""
+        if objective is None:
+            objective = check(self.incumbent.instance, solution).objective
+        assert objective is not None
+        if self.incumbent.offer(solution, objective):
+            self.curve.append((self.seconds(), self.iteration, objective))
+            self.callbacks.on_best(solution, objective, self.iteration)

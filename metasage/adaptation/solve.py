@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import partial
 
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.familiarity import warn_if_unfamiliar
+from metasage.adaptation.local_search import IMPROVE, finish, first_incumbent, reserve
 from metasage.adaptation.method import Method
 from metasage.adaptation.nearest import nearest_neighbour
-from metasage.adaptation.result import Incumbent, Result
+from metasage.adaptation.result import Result
 from metasage.adaptation.search import Search
-from metasage.adaptation.stop import FirstOf, MaxIterations, StoppingCriterion, deadline_of
+from metasage.adaptation.stop import (
+    FirstOf,
+    MaxIterations,
+    MaxRuntime,
+    StoppingCriterion,
+    deadline_of,
+)
 from metasage.adaptation.task import Task, require_device
 from metasage.errors import InfeasibleError, InputError
+from metasage.improve import make_improver
 from metasage.numbers import require_seed
 from metasage.policies.library import default_model, find_model
 from metasage.policies.model import Model
 from metasage.policies.sml import Sml
 from metasage.policies.sml_files import find_sml
-from metasage.problems import Instance, Solution, check
+from metasage.problems import Instance, Solution
 from metasage.rollout import get_engine
 from metasage.rollout.interface import DeadlineReached
 
-# Kept back from a time limit, to check and to write the solution and to leave:
-# a share of it, up to so many seconds.
-_RESERVED_SHARE, _MOST_RESERVED = 0.1, 0.3
+# Share of a time limit that the network has before local search finishes.
+_NETWORK_SHARE = 0.25
 
 
 def solve(
@@ -40,6 +48,7 @@ def solve(
     threads: int = 0,
     device: str = "cpu",
     max_memory: float | None = None,
+    improve: str = "none",
     initial_solution: Solution | None = None,
     callbacks: Callbacks | None = None,
     started: float | None = None,
@@ -65,6 +74,10 @@ def solve(
         How and where to compute.
     max_memory
         Bytes that rollouts may take; half of what is free by default.
+    improve
+        Local search: ``none``; ``final``, after the network; or ``memetic``, which
+        also makes the best rollouts of each iteration better, so that the
+        network learns from them.
     initial_solution
         A feasible solution; the result is never worse.
     callbacks
@@ -92,8 +105,15 @@ def solve(
         model = find_model(name, instance.problem.name)
     found = find_sml(sml, model, wanted=method.uses_sml) if isinstance(sml, str) else sml
     warn_if_unfamiliar(instance, model, found)
-    incumbent = _incumbent(instance, initial_solution)
-    limit = deadline_of(stop)
+    if improve not in IMPROVE:
+        raise InputError(f"improve is '{improve}' and must be one of {', '.join(IMPROVE)}.")
+    incumbent = first_incumbent(instance, initial_solution)
+    limit = whole = deadline_of(stop)
+    improver = None if improve == "none" else make_improver(instance, threads or None)
+    if improver is not None and whole is not None and stop is not None:
+        limit = MaxRuntime(whole.seconds * _NETWORK_SHARE)
+        limit.started = whole.started
+        stop = FirstOf(stop, limit)
     horizon = method.iterations
     if horizon is None and (stop is None or not method.repeats):
         horizon = method.default_iterations(instance.problem.name)
@@ -104,7 +124,11 @@ def solve(
     callbacks.on_start(instance)
     require_device(device)
     roller = get_engine(engine, model.config, device, threads)
-    search = Search(incumbent, stop, horizon, limit, callbacks, started)
+    deadline = None if limit is None else limit.deadline - reserve(limit.seconds)
+    polish = None
+    if improver is not None and improve == "memetic":
+        polish = partial(improver.polish, deadline=deadline)
+    search = Search(incumbent, stop, horizon, limit, callbacks, started, polish)
     with suppress(DeadlineReached):
         task = Task.of(
             instance,
@@ -116,17 +140,25 @@ def solve(
             neighbours=method.neighbours,
             seed=seed,
             max_memory=max_memory,
-            deadline=None if limit is None else limit.deadline - _reserve(limit.seconds),
+            deadline=deadline,
             device=device,
         )
         search.run(method.start(task))
+    interrupted = search.interrupted
+    if improver is not None and not interrupted:
+        end = None if whole is None else whole.deadline - reserve(whole.seconds)
+        interrupted = finish(
+            improver,
+            incumbent,
+            search.curve,
+            iteration=search.iteration,
+            started=started,
+            deadline=end,
+            seed=seed,
+        )
     if incumbent.solution is None:
         # The time was too short for a single rollout.
-        solution = nearest_neighbour(instance)
-        objective = check(instance, solution).objective
-        assert objective is not None
-        incumbent.offer(solution, objective)
-        search.curve.append((search.seconds(), search.iteration, objective))
+        search.offer(nearest_neighbour(instance))
     assert incumbent.solution is not None
     result = Result(
         instance,
@@ -135,14 +167,14 @@ def solve(
         search.curve,
         search.iteration,
         search.seconds(),
-        search.interrupted,
+        interrupted,
         {
             "method": method.name,
             "parameters": method.parameters(),
             "preset": getattr(method, "preset", "default"),
             "model": model.name,
             "sml": "none" if found is None else found.name,
-            "improve": "none",
+            "improve": improve,
             "engine": roller.name,
             "seed": seed,
             "threads": getattr(roller, "threads", threads),
@@ -150,18 +182,3 @@ def solve(
     )
     callbacks.on_end(result)
     return result
-
-
-def _reserve(seconds: float) -> float:
-    return min(_MOST_RESERVED, _RESERVED_SHARE * seconds)
-
-
-def _incumbent(instance: Instance, initial: Solution | None) -> Incumbent:
-    incumbent = Incumbent(instance)
-    if initial is not None:
-        verdict = check(instance, initial)
-        if verdict.violation is not None:
-            raise InputError(f"the initial solution is not feasible: {verdict.violation}")
-        assert verdict.objective is not None
-        incumbent.offer(initial, verdict.objective)
-    return incumbent

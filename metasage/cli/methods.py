@@ -10,12 +10,17 @@ if TYPE_CHECKING:
     from metasage.adaptation.method import Method
     from metasage.adaptation.stop import MaxRuntime
 
+METHOD_NAMES = (
+    "greedy", "sample", "as", "eas-lay", "eas-emb", "eas-tab", "sgbs", "sgbs-eas", "sage"
+)  # fmt: skip
+IMPROVE_NAMES = ("none", "final", "memetic")
+
 MethodName = Annotated[
     str,
     typer.Option(
         "--method",
         metavar="NAME",
-        help="greedy, sample, as, eas-lay, eas-emb, eas-tab, sgbs, sgbs-eas or sage.",
+        help=f"{', '.join(METHOD_NAMES)}.",
     ),
 ]
 PresetName = Annotated[
@@ -30,6 +35,14 @@ SmlName = Annotated[
         "--sml",
         metavar="auto|shipped|none|NAME|FILE",
         help="Scale meta-learner. auto: the network's own for sage; shipped: for any method.",
+    ),
+]
+ImproveName = Annotated[
+    str,
+    typer.Option(
+        "--improve",
+        metavar="|".join(IMPROVE_NAMES),
+        help="Local search: none, after the network, or on each iteration's best rollouts, too.",
     ),
 ]
 TimeLimit = Annotated[
@@ -64,6 +77,16 @@ MaxMemory = Annotated[
     typer.Option("--max-memory", metavar="GIB", help="Memory of rollouts. Default: half the free."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+
+def require_names(method: str, improve: str) -> None:
+    """Complain about names that do not exist, before anything large is imported."""
+    from metasage.errors import InputError
+
+    if method not in METHOD_NAMES:
+        raise InputError(f"method '{method}' is not one of {', '.join(METHOD_NAMES)}.")
+    if improve not in IMPROVE_NAMES:
+        raise InputError(f"improve '{improve}' is not one of {', '.join(IMPROVE_NAMES)}.")
 
 
 def make_method(

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from metasage.cli import methods as options
 from metasage.cli.options import File, Json, ProblemOption, Round
+from metasage.errors import InputError
+
+if TYPE_CHECKING:
+    from metasage.problems import Instance
+
+# Importing torch takes a good part of it.
+_LEAST_FOR_NETWORK = 3.0
 
 
 def solve(
     file: File,
-    method: options.MethodName = "greedy",
+    method: options.MethodName = "sage",
     preset: options.PresetName = "default",
     model: options.ModelName = None,
     sml: options.SmlName = "auto",
     settings: options.Settings = None,
+    improve: options.ImproveName = "final",
     time_limit: options.TimeLimit = None,
     iterations: options.Iterations = None,
     rollouts: options.RolloutCount = None,
@@ -47,6 +55,7 @@ def solve(
     """Solve an instance, and let the independent checker measure the result."""
     from metasage.cli.output import INTERRUPTED, number, write_json
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
+    from metasage.numbers import require_time_limit
     from metasage.plotting import require_picture_suffix
     from metasage.started import STARTED
 
@@ -57,25 +66,43 @@ def solve(
         require_picture_suffix(plot)
     options.require_targets(output, plot, json)
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
-    from metasage.adaptation.solve import solve as solve_instance
     from metasage.cli.progress import make_progress
 
-    options.set_threads(threads)
-    result = solve_instance(
-        instance,
-        options.make_method(method, preset, iterations, rollouts, augment, neighbours, settings),
-        options.make_stop(time_limit, STARTED),
-        model=model,
-        sml=sml,
-        seed=seed,
-        engine=engine,
-        threads=threads,
-        device=device,
-        max_memory=options.in_bytes(max_memory),
-        initial_solution=initial,
-        callbacks=make_progress(quiet, time_limit, iterations),
-        started=STARTED,
-    )
+    options.require_names(method, improve)
+    if time_limit is not None:
+        require_time_limit(time_limit)
+    common: dict[str, Any] = {
+        "seed": seed,
+        "threads": threads,
+        "initial_solution": initial,
+        "callbacks": make_progress(quiet, time_limit, iterations),
+        "started": STARTED,
+    }
+    reason = None if improve == "none" else _why_no_network(instance, model, time_limit)
+    if reason is not None:
+        from metasage.adaptation.local_search import solve_locally
+
+        if not quiet:
+            typer.echo(f"metasage: {reason}; local search alone.", err=True)
+        result = solve_locally(instance, time_limit=time_limit, **common)
+    else:
+        from metasage.adaptation.solve import solve as solve_instance
+
+        options.set_threads(threads)
+        result = solve_instance(
+            instance,
+            options.make_method(
+                method, preset, iterations, rollouts, augment, neighbours, settings
+            ),
+            options.make_stop(time_limit, STARTED),
+            model=model,
+            sml=sml,
+            engine=engine,
+            device=device,
+            max_memory=options.in_bytes(max_memory),
+            improve=improve,
+            **common,
+        )
     if output is not None:
         write_solution(output, instance, result.best, result.objective)
     if plot is not None:
@@ -88,3 +115,17 @@ def solve(
             f"{result.iterations} iterations, {result.seconds:.1f} s"
         )
     return INTERRUPTED if result.interrupted else 0
+
+
+def _why_no_network(instance: Instance, model: str | None, time_limit: float | None) -> str | None:
+    """Say why an instance is solved without a network; None if it is not."""
+    from metasage.policies.library import default_model
+
+    if time_limit is not None and time_limit < _LEAST_FOR_NETWORK:
+        return f"{time_limit:g} s are too short to load a network"
+    if model is None:
+        try:
+            default_model(instance.problem.name)
+        except InputError as error:
+            return error.message.rstrip(".")
+    return None

@@ -1,0 +1,136 @@
+"""Local search after the network, or instead of it; no torch in here."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from metasage.adaptation.callbacks import Callbacks
+from metasage.adaptation.interrupts import Interrupted, interruptible
+from metasage.adaptation.result import Incumbent, Result
+from metasage.errors import InfeasibleError, InputError
+from metasage.improve import Improver, make_improver
+from metasage.numbers import require_seed
+from metasage.problems import Instance, Solution, check
+
+IMPROVE = ("none", "final", "memetic")
+"""Local search: not at all, after the network, or on its best rollouts, too."""
+
+Curve = list[tuple[float, int, float]]
+
+# Kept back from a time limit, to check and to write the solution and to leave:
+# a share of it, up to so many seconds.
+_RESERVED_SHARE, _MOST_RESERVED = 0.1, 0.3
+
+# Without a time limit: kicks for each node of a single tour, PyVRP's iterations for routes.
+_KICKS_PER_NODE, _ITERATIONS = 100, 2_000
+
+
+def reserve(seconds: float) -> float:
+    """Return the seconds of a time limit that are kept back."""
+    return min(_MOST_RESERVED, _RESERVED_SHARE * seconds)
+
+
+def first_incumbent(instance: Instance, initial: Solution | None) -> Incumbent:
+    """Start with what the user gave, if it is feasible, or with nothing."""
+    incumbent = Incumbent(instance)
+    if initial is not None:
+        verdict = check(instance, initial)
+        if verdict.violation is not None:
+            raise InputError(f"the initial solution is not feasible: {verdict.violation}")
+        assert verdict.objective is not None
+        incumbent.offer(initial, verdict.objective)
+    return incumbent
+
+
+def finish(
+    improver: Improver,
+    incumbent: Incumbent,
+    curve: Curve,
+    *,
+    iteration: int,
+    started: float,
+    deadline: float | None,
+    seed: int,
+) -> bool:
+    """Search locally from the incumbent until the deadline; return whether the user ended it."""
+    instance = incumbent.instance
+    kicks = None
+    if deadline is None:
+        single = instance.problem.single_tour
+        kicks = _KICKS_PER_NODE * instance.num_nodes if single else _ITERATIONS
+    given = [] if incumbent.solution is None else [incumbent.solution]
+    sign = 1 if instance.problem.sense == "min" else -1
+
+    def hear(_: float, objective: float) -> None:
+        if not curve or sign * objective < sign * curve[-1][2]:
+            curve.append((time.monotonic() - started, iteration, objective))
+
+    interrupted = False
+    try:
+        with interruptible():
+            found = improver.improve(
+                given, deadline=deadline, kicks=kicks, seed=seed, listener=hear
+            )
+    except Interrupted:
+        interrupted = True
+        found = improver.best or (given or [improver.construct()])[0]
+    objective = check(instance, found).objective
+    assert objective is not None
+    if incumbent.offer(found, objective):
+        hear(0.0, objective)
+    return interrupted
+
+
+def solve_locally(
+    instance: Instance,
+    *,
+    time_limit: float | None = None,
+    seed: int = 1234,
+    threads: int = 0,
+    initial_solution: Solution | None = None,
+    callbacks: Callbacks | None = None,
+    started: float | None = None,
+) -> Result:
+    """Solve an instance by local search alone, without a network.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    time_limit
+        Seconds from the start; None for a number of kicks that grows with the size.
+    seed, threads, initial_solution, callbacks, started
+        As for `metasage.solve`.
+    """
+    started = time.monotonic() if started is None else started
+    callbacks = Callbacks() if callbacks is None else callbacks
+    require_seed(seed)
+    if (reason := instance.problem.infeasibility(instance)) is not None:
+        raise InfeasibleError(reason)
+    incumbent = first_incumbent(instance, initial_solution)
+    callbacks.on_start(instance)
+    curve: Curve = []
+    deadline = None if time_limit is None else started + time_limit - reserve(time_limit)
+    improver = make_improver(instance, threads or None)
+    interrupted = finish(
+        improver, incumbent, curve, iteration=0, started=started, deadline=deadline, seed=seed
+    )
+    settings: dict[str, Any] = {
+        "method": "local-search",
+        "parameters": {},
+        "preset": "default",
+        "model": "none",
+        "sml": "none",
+        "improve": "final",
+        "engine": "native",
+        "seed": seed,
+        "threads": improver.threads,
+    }
+    assert incumbent.solution is not None
+    seconds = time.monotonic() - started
+    result = Result(
+        instance, incumbent.solution, incumbent.verdict(), curve, 0, seconds, interrupted, settings
+    )
+    callbacks.on_end(result)
+    return result

@@ -10,10 +10,10 @@ BUILT := $(VENV)/.built
 
 demo: $(BUILT)
 	mkdir -p demo
-	$(BIN)/metasage generate cvrp --size 20 --count 4 --seed 1 -o demo/cvrp20.npz
-	$(BIN)/metasage info demo/cvrp20.npz#0
-	$(BIN)/metasage info examples/square.vrp
-	$(BIN)/metasage check examples/square.vrp examples/square.sol
+	$(BIN)/metasage info examples/town200.vrp
+	$(BIN)/metasage solve examples/town200.vrp --time-limit 20 -o demo/town200.sol --plot demo/town200.png
+	$(BIN)/metasage check examples/town200.vrp demo/town200.sol
+	@echo "the picture is demo/town200.png"
 
 # Threads that wait without spinning share busy machines well.
 test: export OMP_WAIT_POLICY = PASSIVE

@@ -83,9 +83,9 @@ class FourierPolicy(nn.Module):
 def main() -> None:
     """Compare the policy as it is with the policy that adapts."""
     model = Model(FourierPolicy(), name="fourier")
-    instance = metasage.generate("path", size=60, count=1, seed=1)[0]
-    for method in (metasage.Greedy(), metasage.Sampling(iterations=15),
-                   metasage.Sage(iterations=15)):  # fmt: skip
+    instance = metasage.generate("path", size=40, count=1, seed=1)[0]
+    for method in (metasage.Greedy(), metasage.Sampling(iterations=10),
+                   metasage.Sage(iterations=10)):  # fmt: skip
         result = metasage.solve(instance, method, model=model, seed=1)
         print(f"{method.name:8s} {result.objective:.4f}  ({result.seconds:.1f} s)")
 

@@ -1,0 +1,44 @@
+"""From a file to a checked, drawn and written solution.
+
+    python examples/practitioner.py [FILE] [SECONDS]
+
+The same on the command line:
+
+    metasage solve examples/town200.vrp --time-limit 20 -o town200.sol --plot town200.png
+"""
+
+import sys
+from pathlib import Path
+
+import metasage
+from metasage.adaptation.local_search import solve_locally
+from metasage.io import write_solution
+
+DEFAULT = Path(__file__).parent / "town200.vrp"
+
+
+def main() -> None:
+    """Solve a file, look at the result, and start again from it."""
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 10.0
+    instance = metasage.read(file)
+    print(f"{instance.name}: {instance.problem.name} with {instance.size} customers")
+
+    result = solve_locally(instance, time_limit=seconds)
+    print(f"objective {result.objective:g} with {len(result.best.routes)} routes")
+    for at, _, objective in result.curve[:: max(1, len(result.curve) // 5)]:
+        print(f"  after {at:4.1f} s: {objective:g}")
+
+    # An earlier solution is never made worse.
+    again = solve_locally(instance, time_limit=seconds / 2, initial_solution=result.best)
+    print(f"objective {again.objective:g} after going on from there")
+
+    verdict = metasage.check(instance, again.best)
+    assert verdict.feasible, verdict.violation
+    write_solution(file.stem + ".sol", instance, again.best, again.objective)
+    again.plot(file.stem + ".png")
+    print(f"written: {file.stem}.sol and {file.stem}.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -122,7 +122,16 @@ _CPU_FREE = replace(
 
 _CPU = {
     ("pomo", "tsp"): _CPU_BASE,
-    ("pomo", "cvrp"): replace(_CPU_BASE, problem="cvrp"),
+    ("pomo", "cvrp"): replace(
+        _CPU_BASE,
+        problem="cvrp",
+        stages=(
+            Stage(20, 128, 20, 1_000, 5e-4),
+            Stage(50, 64, 20, 5_000, 5e-4, 3e-4),
+            Stage(100, 32, 32, 6_000, 3e-4, 2e-5, clustered=0.25),
+        ),
+        start_from="pomo-tsp",
+    ),
     ("symnco", "tsp"): replace(_CPU_SYMNCO, start_from="pomo-tsp"),
     ("symnco", "cvrp"): replace(_CPU_SYMNCO, problem="cvrp", start_from="pomo-cvrp"),
     ("symnco", "pctsp"): replace(_CPU_FREE, problem="pctsp"),

@@ -15,7 +15,9 @@ app = typer.Typer(
     help="List, show and import networks.", rich_markup_mode=None, invoke_without_command=True
 )
 
-_COLUMNS = ("name", "problem", "kind", "width", "layers", "training size", "validation")
+_COLUMNS = (
+    "name", "problem", "kind", "width", "layers", "training size", "instances", "validation", "gap"
+)  # fmt: skip
 
 
 @app.callback()
@@ -30,19 +32,26 @@ def list_models(json: Json = None) -> None:
     """List the networks that come with the package."""
     from metasage.cli.output import print_table, write_json
     from metasage.policies.library import shipped_models
-    from metasage.policies.metadata import read_metadata
+    from metasage.policies.metadata import read_metadata, training_size
 
     rows = []
     for name, path in shipped_models().items():
         config, provenance = read_metadata(path)
         facts = config.to_dict() | {"name": name, "kind": config.kind} | provenance
+        facts.setdefault("training size", training_size(provenance))
         rows.append({column: facts.get(column) for column in _COLUMNS})
     if json is not None:
         write_json({"models": rows}, json)
     if json == "-":
         return
     if rows:
-        texts = [["-" if v is None else str(v) for v in row.values()] for row in rows]
+        texts = [
+            [
+                "-" if v is None else f"{v:.4g}" if isinstance(v, float) else str(v)
+                for v in row.values()
+            ]
+            for row in rows
+        ]
         print_table(_COLUMNS, texts)
     else:
         typer.echo("no network comes with this installation: train or import one.")

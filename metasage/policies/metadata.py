@@ -26,6 +26,12 @@ def read_metadata(path: str | Path) -> tuple[PolicyConfig, dict[str, Any]]:
         return unpack(file.metadata(), path)
 
 
+def training_size(provenance: Mapping[str, Any]) -> int | None:
+    """Largest size that a network was trained on, if that is known."""
+    stages = provenance.get("recipe", {}).get("stages")
+    return max(int(stage["size"]) for stage in stages) if stages else None
+
+
 def pack(config: PolicyConfig, provenance: Mapping[str, Any]) -> dict[str, str]:
     """Turn architecture and provenance into a file's metadata."""
     return {_KEY: json.dumps({"config": config.to_dict(), "provenance": dict(provenance)})}

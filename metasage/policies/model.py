@@ -11,7 +11,7 @@ from torch import Tensor
 
 from metasage.errors import InputError
 from metasage.policies.config import PolicyConfig
-from metasage.policies.metadata import open_model, pack, unpack
+from metasage.policies.metadata import open_model, pack, training_size, unpack
 from metasage.policies.policy import AttentionPolicy
 
 SML_PREFIX = "sml."
@@ -46,8 +46,7 @@ class Model:
     @property
     def training_size(self) -> int | None:
         """Largest size it was trained on, if that is known."""
-        stages = self.provenance.get("recipe", {}).get("stages")
-        return max(int(stage["size"]) for stage in stages) if stages else None
+        return training_size(self.provenance)
 
     @classmethod
     def build(

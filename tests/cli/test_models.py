@@ -67,9 +67,9 @@ def test_list_is_a_table(metasage, shipped):
     code, out, err = metasage("models", "list")
     assert (code, err) == (0, "")
     header, first, second = (re.split(r"  +", line) for line in out.splitlines())
-    assert header == ["name", "problem", "kind", "width", "layers", "training size", "validation"]
-    assert first == ["pomo-tsp100", "tsp", "pomo", "16", "2", "100", "7.912"]
-    assert second == ["symnco-op100", "op", "symnco", "16", "2", "-", "-"]
+    assert header[5:] == ["training size", "instances", "validation", "gap"]
+    assert first == ["pomo-tsp100", "tsp", "pomo", "16", "2", "100", "-", "7.912", "-"]
+    assert second == ["symnco-op100", "op", "symnco", "16", "2", "-", "-", "-", "-"]
     assert metasage("models")[1] == out
 
 

@@ -74,7 +74,8 @@ public:
     // The open nodes in the cells that are `ring` away from a node's own.
     template <class Do>
     void each_in_ring(int32_t node, int ring, Do what) const {
-        const int row = line(coords_[2 * node + 1], low_y_), column = line(coords_[2 * node], low_x_);
+        const int row = line(coords_[2 * node + 1], low_y_);
+        const int column = line(coords_[2 * node], low_x_);
         for (int y = std::max(0, row - ring); y <= std::min(side_ - 1, row + ring); ++y) {
             const bool edge = y == row - ring || y == row + ring;
             for (int x = column - ring; x <= column + ring; x += edge || ring == 0 ? 1 : 2 * ring) {

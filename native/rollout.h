@@ -299,8 +299,8 @@ private:
     const Decoder &decoder_;
     Rollouts &rollouts_;
     const int64_t block_, blocks_, most_steps_;
-    // Rows kept for a lane, and from one lane's to the next: not a multiple of 8, or all lanes' rows would meet in
-    // the same sets of the cache.
+    // Rows kept for a lane, and from one lane's to the next: not a multiple of 8, or
+    // all lanes' rows would meet in the same sets of the cache.
     const int64_t most_rows_, rows_apart_;
     const bool learning_;
     std::atomic<bool> stop_{false};

@@ -32,6 +32,10 @@ class Contestant(Protocol):
         ...
 
 
+LOCAL_SEARCH = "local-search"
+"""Our local search without a network: the control of those with one."""
+
+
 @dataclass(frozen=True)
 class OwnMethod:
     """A method of this package as a contestant.
@@ -39,7 +43,8 @@ class OwnMethod:
     Parameters
     ----------
     name
-        Name of the method.
+        Name of the method; with ``+final`` or ``+memetic`` local search joins it,
+        and ``local-search`` is that alone.
     model
         Network; the shipped one of the problem by default.
     threads
@@ -60,19 +65,28 @@ class OwnMethod:
         KeyboardInterrupt
             If the user interrupts; the comparison ends then.
         """
+        from metasage.adaptation.local_search import solve_locally
         from metasage.adaptation.methods import METHODS
         from metasage.adaptation.solve import solve
         from metasage.adaptation.stop import MaxRuntime
 
-        result = solve(
-            instance,
-            METHODS[self.name](),
-            MaxRuntime(seconds),
-            model=self.model,
-            seed=seed,
-            threads=self.threads,
-            callbacks=_Teller(listener),
-        )
+        common: dict[str, Any] = {
+            "seed": seed,
+            "threads": self.threads,
+            "callbacks": _Teller(listener),
+        }
+        if self.name == LOCAL_SEARCH:
+            result = solve_locally(instance, time_limit=seconds, **common)
+        else:
+            method, _, improve = self.name.partition("+")
+            result = solve(
+                instance,
+                METHODS[method](),
+                MaxRuntime(seconds),
+                model=self.model,
+                improve=improve or "none",
+                **common,
+            )
         if result.interrupted:
             raise KeyboardInterrupt
         curve = tuple((second, objective) for second, _, objective in result.curve)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from metasage.baselines import Baseline
     from metasage.comparison import Contestant, Round
 
+# The network alone, with local search in two ways, and local search without it.
+_OWN = ("sage", "sage+final", "sage+memetic", "local-search")
+
 
 def compare(
     files: Annotated[
@@ -25,7 +28,11 @@ def compare(
     ],
     methods: Annotated[
         list[str] | None,
-        typer.Option("--method", help="Method of ours, several times for several. Default: sage."),
+        typer.Option(
+            "--method",
+            metavar="NAME[+IMPROVE]",
+            help="Method of ours; several. Default: sage, sage+final, sage+memetic, local-search.",
+        ),
     ] = None,
     baselines: Annotated[
         list[str] | None,
@@ -58,7 +65,7 @@ def compare(
         require_picture_suffix(plot)
     options.require_targets(plot, json)
     rounds = _read_rounds(files, best_known or [])
-    contestants = _contestants(rounds, methods or ["sage"], baselines, model, threads)
+    contestants = _contestants(rounds, methods or list(_OWN), baselines, model, threads)
     interrupted = _play_all(rounds, contestants, time_limit, seed, quiet)
     summary = summarise(rounds)
     if plot is not None:
@@ -105,7 +112,7 @@ def _contestants(
 ) -> list[Contestant]:
     """Return who takes part; a baseline that was asked for by name must be there."""
     from metasage.baselines import all_baselines, get_baseline
-    from metasage.comparison import OwnMethod
+    from metasage.comparison import LOCAL_SEARCH, OwnMethod
     from metasage.errors import InputError
     from metasage.policies.library import find_model
 
@@ -114,7 +121,9 @@ def _contestants(
     problem = rounds[0].instance.problem.name
     model = None if model_name is None else find_model(model_name, problem)
     for method in methods:
-        options.make_method(method, "default", None, None, 1)
+        if method != LOCAL_SEARCH:
+            name, _, improve = method.partition("+")
+            options.require_names(name, improve or "none")
     chosen: list[Baseline] = []
     if baselines is None:
         problems = {contest.instance.problem.name for contest in rounds}

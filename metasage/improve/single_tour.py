@@ -23,15 +23,13 @@ class SingleTourImprover(Improver):
     """Chained Lin-Kernighan, with nodes that come and go where the problem lets them.
 
     Sequential exchanges of up to five edges between near nodes (Lin and Kernighan
-    1973) repair a small random change of the tour (Martin, Otto and Felten 1991);
-    what does not become better is taken back. For PCTSP and OP, nodes are
-    inserted, dropped and replaced at a price for a unit of prize, which follows
-    the bound that the problem sets; then the tour is brought back within it.
-    Worse tours are accepted at times, less and less as the search goes on
-    (Kirkpatrick et al. 1983).
+    1973) repair a small random change of the tour (Martin, Otto and Felten 1991).
+    What becomes worse is taken back, but for small losses, which are accepted less
+    and less as the search goes on (Kirkpatrick et al. 1983). For PCTSP and OP,
+    nodes are inserted, dropped and replaced at a price for a unit of prize, which
+    follows the bound that the problem sets; then the tour is brought back within it.
 
-    For the TSP the threads change different parts of the same tour; else each
-    has a tour of its own, and the best one wins.
+    Each thread has a tour of its own, and the best one wins.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ namespace metasage::improve {
 // the end `partner[i]`. A node both of whose edges leave occurs twice.
 class Exchange {
 public:
-    static constexpr int MOST = 40;
+    static constexpr int MOST = 5;
 
     int edges = 0;
     int ends[2 * MOST], partner[2 * MOST];

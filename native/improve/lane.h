@@ -13,13 +13,11 @@ public:
 
     const std::vector<int> &best() const { return best_; }
     const Totals &best_totals() const { return best_totals_; }
-    const std::vector<State::Change> &log() const { return log_; }
 
     // Starts from a tour that may be infeasible where nodes can be left out.
     void adopt(const std::vector<int> &order) {
         state_.adopt(order);
         remember();
-        log_.clear();
     }
 
     // Shortens the tour, restores the bound, and makes use of what it leaves.
@@ -50,12 +48,6 @@ public:
         balance(late);
         decide(0.0);
         conclude();
-    }
-
-    // Kicks start in a share of the tour from now on: its first position and size.
-    void work_in(int from, int size) {
-        from_ = from;
-        size_ = size;
     }
 
     // One kick and what follows it. With heat, tours that are worse by about that
@@ -122,7 +114,6 @@ private:
             state_.undo();
             return;
         }
-        if (gain > task_.least_gain && !task_.selective()) log_.push_back(state_.changes);
         state_.keep();
         const bool first = !task_.feasible(best_totals_);
         if (first || task_.gain(best_totals_, state_.totals) > task_.least_gain) remember();
@@ -146,7 +137,7 @@ private:
         Tour &tour = state_.tour;
         const int size = tour.size(), longest = std::min(PART, (size - 1) / 3);
         if (longest < 1) return;
-        int at = (from_ + random_.below(std::min(size_, size))) % size;
+        int at = random_.below(size);
         kick_.edges = 4;
         for (int i = 0; i < 4; ++i) {
             kick_.ends[2 * i] = tour.at(at);
@@ -180,11 +171,9 @@ private:
     State state_;
     Balance balance_;
     Exchange kick_;
-    int from_ = 0, size_ = INT32_MAX;
     double least_price_ = 0.0;
     std::vector<int> best_;
     Totals best_totals_;
-    std::vector<State::Change> log_;
 };
 
 }  // namespace metasage::improve

@@ -1,4 +1,4 @@
-// Several lanes side by side, in rounds between which they exchange what they found.
+// Several lanes side by side, in rounds after which the best tour is reported.
 
 #pragma once
 
@@ -9,7 +9,6 @@
 #include "../kernel.h"
 #include "greedy_tour.h"
 #include "lane.h"
-#include "merge.h"
 
 namespace metasage::improve {
 
@@ -69,7 +68,7 @@ public:
             lanes_[i]->adopt(found[start].order);
             lanes_[i]->descend([&] { return late(); });
         }
-        heat_ = task_.selective() ? lanes_.front()->mean_edge() : 0.0;
+        heat_ = (task_.selective() ? CHOICE_HEAT : TOUR_HEAT) * lanes_.front()->mean_edge();
         const int64_t each = counted ? (effort_.kicks + lanes - 1) / lanes : INT64_MAX;
         for (int64_t done = 0; go_on && done < each && !late(); done += ROUND) {
             run_round(done, std::min(done + ROUND, each));
@@ -79,6 +78,8 @@ public:
 
 private:
     static constexpr int LANES = 4;
+    // How hot the search begins, in mean edges; at its end it is cold.
+    static constexpr double TOUR_HEAT = 0.3, CHOICE_HEAT = 1.0;
     static constexpr int64_t ROUND = 500;
     static constexpr std::chrono::milliseconds ROUND_TIME{30};
 
@@ -117,14 +118,10 @@ private:
 
     void run_round(int64_t from, int64_t to) {
         const int count = int(lanes_.size());
-        const int size = int(best_.order.size()), share = (size + count - 1) / count;
-        const int offset = Random(effort_.seed + from).below(size);
         const Clock::time_point end = Clock::now() + ROUND_TIME;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(effort_.threads)
         for (int i = 0; i < count; ++i) {
             Lane &lane = *lanes_[i];
-            // Where lanes improve the same tour, each has a part of its own.
-            if (!task_.selective()) lane.work_in((offset + i * share) % size, share);
             for (int64_t kick = from; kick < to && !late(); ++kick) {
                 if (effort_.kicks < 0 && Clock::now() > end) break;
                 lane.step(heat_ * (1.0 - progress(kick)), [&] { return late(); });
@@ -138,20 +135,9 @@ private:
         size_t first = 0;
         for (size_t i = 1; i < lanes_.size(); ++i)
             if (better(lanes_[i]->best_totals(), lanes_[first]->best_totals())) first = i;
-        Found now{lanes_[first]->best(), lanes_[first]->best_totals()};
-        if (!task_.selective()) {
-            State joined(task_);
-            joined.adopt(now.order);
-            Merge merge(joined);
-            for (size_t i = 0; i < lanes_.size(); ++i)
-                if (i != first)
-                    for (const State::Change &change : lanes_[i]->log()) merge.repeat(change);
-            joined.measure();
-            now = {joined.tour.order(), joined.totals};
-            for (const std::unique_ptr<Lane> &lane : lanes_) lane->adopt(now.order);
-        }
-        if (!better(now.totals, best_.totals)) return false;
-        best_ = std::move(now);
+        const Lane &lane = *lanes_[first];
+        if (!better(lane.best_totals(), best_.totals)) return false;
+        best_ = {lane.best(), lane.best_totals()};
         return true;
     }
 

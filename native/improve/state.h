@@ -47,23 +47,11 @@ public:
     void keep() {
         tour.commit();
         kept_ = totals;
-        changes.clear();
     }
     void undo() {
         tour.undo();
         totals = kept_;
-        changes.clear();
     }
-
-    // Exchanges since the tour was kept: edges removed, then as many added.
-    struct Change {
-        std::vector<std::pair<int, int>> removed, added;
-        void clear() {
-            removed.clear();
-            added.clear();
-        }
-    };
-    Change changes;
 
     // -- moves ---------------------------------------------------------------
 
@@ -120,7 +108,7 @@ public:
             if (i < other) totals.length += task.lengths(end, move.ends[other]);
         }
         move.apply(tour);
-        record(move);
+        touch_ends(move);
     }
 
     // -- descent -------------------------------------------------------------
@@ -166,22 +154,15 @@ private:
             if (!tour.contains(near.node)) queue.push(near.node);
     }
 
-    void record(const Exchange &move) {
-        for (int i = 0; i < 2 * move.edges; ++i) {
-            touch(move.ends[i]);
-            // Where nodes come and go, exchanges alone do not tell the change.
-            if (task.selective() || !tour.journaling) continue;
-            if (i % 2 == 0) changes.removed.emplace_back(move.ends[i], move.ends[i + 1]);
-            if (i < move.partner[i])
-                changes.added.emplace_back(move.ends[i], move.ends[move.partner[i]]);
-        }
+    void touch_ends(const Exchange &move) {
+        for (int i = 0; i < 2 * move.edges; ++i) touch(move.ends[i]);
     }
 
     bool improve(int node) {
         const double gain = exchanges_.improve(tour, node);
         if (gain <= 0.0) return false;
         totals.length -= gain;
-        record(exchanges_.exchange);
+        touch_ends(exchanges_.exchange);
         return true;
     }
 

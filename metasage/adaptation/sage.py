@@ -139,7 +139,7 @@ class _GreedyFirst(Strategy):
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:
         if self.is_first:
-            return self.task.rollout(Decoding(greedy=True), iteration)
+            return self.task.rollout(replace(self.task.decoding, greedy=True), iteration)
         return self.samples.rollout(iteration, progress)
 
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:

@@ -38,11 +38,12 @@ SmlName = Annotated[
     ),
 ]
 ImproveName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--improve",
         metavar="|".join(IMPROVE_NAMES),
-        help="Local search: none, after the network, or on each iteration's best rollouts, too.",
+        help="Local search: none (as evaluate does), after the network (as solve does), or on each "
+        "iteration's best rollouts, too.",
     ),
 ]
 TimeLimit = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,7 +25,7 @@ def solve(
     model: options.ModelName = None,
     sml: options.SmlName = "auto",
     settings: options.Settings = None,
-    improve: options.ImproveName = "final",
+    improve: options.ImproveName = None,
     time_limit: options.TimeLimit = None,
     iterations: options.Iterations = None,
     rollouts: options.RolloutCount = None,
@@ -68,6 +69,8 @@ def solve(
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
     from metasage.cli.progress import make_progress
 
+    if improve is None:  # what is best, where it was built
+        improve = "none" if find_spec("metasage._native") is None else "final"
     options.require_names(method, improve)
     if time_limit is not None:
         require_time_limit(time_limit)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from importlib.util import find_spec
 
 from metasage.errors import InputError
 from metasage.improve.improver import Improver, Listener
@@ -31,8 +30,6 @@ def make_improver(instance: Instance, threads: int | None = None) -> Improver:
     if importlib.util.find_spec("metasage._native") is None:
         raise InputError("the local search was not built, for want of a C++ compiler.")
     if instance.problem.single_tour:
-        if find_spec("metasage._native") is None:
-            raise InputError("local search needs the native module, which was not built.")
         from metasage.improve.single_tour import SingleTourImprover
 
         return SingleTourImprover(instance, threads)

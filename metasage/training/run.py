@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from metasage.policies.library import find_model
 from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
 from metasage.training.settings import TrainingSettings
+from metasage.training.state import load_state, save_state, wrong_state
 
 SETTINGS, STATE, LOG, MODEL, CURVE = (
     "settings.json",
@@ -101,9 +101,7 @@ class Run:
             "average": self.average,
             "optimizer": self.optimizer.state_dict(),
         }
-        buffer = io.BytesIO()
-        torch.save(state, buffer)
-        write_atomically(self.folder / STATE, buffer.getvalue())
+        save_state(self.folder / STATE, state)
 
     def save_settings(self) -> None:
         """Write the settings, which a resumed run must share."""
@@ -127,10 +125,9 @@ class Run:
     def load(self) -> None:
         """Go on from the state that `save` wrote."""
         path = self.folder / STATE
-        if not path.exists():
+        if (state := load_state(path)) is None:
             return
         try:
-            state = torch.load(path, weights_only=True, map_location="cpu")
             self.policy.load_state_dict(state["policy"])
             self.optimizer.load_state_dict(state["optimizer"])
             for name, tensor in self.average.items():
@@ -138,8 +135,7 @@ class Run:
             self.step, self.seconds = int(state["step"]), float(state["seconds"])
             self.skipped = int(state["skipped"])
         except Exception as error:
-            reason = str(error).split("\n")[0]
-            raise InputError(f"this is not the state of the run ({reason}).", path) from None
+            raise wrong_state(path, error) from None
 
 
 def policy_config(settings: TrainingSettings) -> PolicyConfig:

@@ -94,6 +94,12 @@ def test_every_method_looks_at_the_neighbours_alone(model, name):
         assert is_nearest_neighbour_tour(instance.coords, list(route))
 
 
+def test_a_greedy_start_looks_at_the_neighbours_alone(tsp_model):
+    instance = generate("tsp", 12, 1, seed=2)[0]
+    result = solve(instance, Sage(iterations=1, neighbours=1), model=tsp_model)
+    assert is_nearest_neighbour_tour(instance.coords, list(result.best.routes[0]))
+
+
 def is_nearest_neighbour_tour(coords, route):
     """Whether each node of a closed tour, from some start, is the nearest one left."""
 

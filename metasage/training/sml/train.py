@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import time
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from metasage.training.sml.labels import Label, all_labels, load_label, make_lab
 from metasage.training.sml.objective import sml_loss
 from metasage.training.sml.settings import SmlSettings
 from metasage.training.sml.validation import zero_shot
+from metasage.training.state import load_state, save_state, wrong_state
 
 SML, LABELS = "sml.safetensors", "labels"
 
@@ -77,23 +77,19 @@ class MetaRun:
             "learner": self.learner.state_dict(),
             "optimizer": self.optimizer.state_dict(),
         }
-        buffer = io.BytesIO()
-        torch.save(state, buffer)
-        write_atomically(self.folder / STATE, buffer.getvalue())
+        save_state(self.folder / STATE, state)
 
     def load(self) -> None:
         """Go on from the state that `save` wrote, if there is one."""
         path = self.folder / STATE
-        if not path.exists():
+        if (state := load_state(path)) is None:
             return
         try:
-            state = torch.load(path, weights_only=True, map_location="cpu")
             self.learner.load_state_dict(state["learner"])
             self.optimizer.load_state_dict(state["optimizer"])
             self.step, self.seconds = int(state["step"]), float(state["seconds"])
         except Exception as error:
-            reason = str(error).split("\n")[0]
-            raise InputError(f"this is not the state of the run ({reason}).", path) from None
+            raise wrong_state(path, error) from None
 
 
 def train_sml(

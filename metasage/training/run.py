@@ -14,6 +14,7 @@ from metasage.policies.config import PolicyConfig
 from metasage.policies.library import find_model
 from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
+from metasage.training.optimiser import make_optimisers
 from metasage.training.settings import TrainingSettings
 from metasage.training.state import load_state, save_state, wrong_state
 
@@ -27,7 +28,7 @@ SETTINGS, STATE, LOG, MODEL, CURVE = (
 
 
 class Run:
-    """Policy, optimiser and progress of a run.
+    """Policy, optimisers and progress of a run.
 
     Parameters
     ----------
@@ -50,9 +51,7 @@ class Run:
         if settings.start_from:
             _copy_fitting(find_model(settings.start_from), self.policy)
         self.average = {name: t.clone() for name, t in self.policy.state_dict().items()}
-        self.optimizer = torch.optim.Adam(
-            self.policy.parameters(), lr=1e-4, weight_decay=settings.weight_decay, fused=True
-        )
+        self.optimisers = make_optimisers(self.policy, settings.weight_decay, settings.muon)
 
     @property
     def is_finished(self) -> bool:
@@ -71,11 +70,12 @@ class Run:
     def update(self) -> None:
         """Apply the gradients, and move the average of the weights along."""
         stage, inside = self.settings.at(self.step)
-        for group in self.optimizer.param_groups:
-            group["lr"] = stage.lr_at(inside)
         if self.settings.clip_norm:
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.settings.clip_norm)
-        self.optimizer.step()
+        for optimiser in self.optimisers:
+            for group in optimiser.param_groups:
+                group["lr"] = stage.lr_at(inside)
+            optimiser.step()
         # A short memory at first: the average must not remember the random start.
         decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
         with torch.no_grad():
@@ -99,7 +99,7 @@ class Run:
             "skipped": self.skipped,
             "policy": self.policy.state_dict(),
             "average": self.average,
-            "optimizer": self.optimizer.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
         }
         save_state(self.folder / STATE, state)
 
@@ -129,7 +129,8 @@ class Run:
             return
         try:
             self.policy.load_state_dict(state["policy"])
-            self.optimizer.load_state_dict(state["optimizer"])
+            for optimiser, its_state in zip(self.optimisers, state["optimisers"], strict=True):
+                optimiser.load_state_dict(its_state)
             for name, tensor in self.average.items():
                 tensor.copy_(state["average"][name])
             self.step, self.seconds = int(state["step"]), float(state["seconds"])

@@ -84,6 +84,9 @@ class TrainingSettings:
         instance, which makes early training much faster.
     weight_decay
         L2 term of Adam.
+    muon
+        Size of Muon's updates of matrices as a multiple of the learning rate;
+        0 for Adam on all parameters.
     clip_norm
         Largest norm of the gradient; 0 for no bound.
     average
@@ -109,6 +112,7 @@ class TrainingSettings:
     invariance: float = 0.0
     normalise_advantages: bool = False
     weight_decay: float = 1e-6
+    muon: float = 0.0
     clip_norm: float = 0.0
     average: float = 0.0
     policy: dict[str, Any] = field(default_factory=dict)
@@ -130,7 +134,7 @@ class TrainingSettings:
             raise InputError(f"{self.copies} copies do not fit {self.method}.")
         if any(stage.rollouts * self.copies < 2 for stage in self.stages):
             raise InputError("a shared baseline needs at least two rollouts of an instance.")
-        for name in ("invariance", "weight_decay", "clip_norm", "average"):
+        for name in ("invariance", "weight_decay", "muon", "clip_norm", "average"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} is {getattr(self, name)} and must not be negative.")
         if self.average >= 1:

@@ -24,6 +24,7 @@ SETTINGS = TrainingSettings(
     "tsp",
     (Stage(8, 16, 8, 12, 1e-3), Stage(10, 8, 10, 8, 1e-3, 1e-4)),
     normalise_advantages=True,
+    muon=0.5,
     clip_norm=1.0,
     average=0.9,
     policy=TINY,

@@ -28,7 +28,7 @@ from metasage.rollout.interface import (
     Rollouts,
 )
 from metasage.rollout.random import instance_seeds
-from metasage.rollout.torch_engine import first_log_probabilities
+from metasage.rollout.torch_engine import likeliest_starts
 
 # Operations a second of the encoder on one thread, roughly.
 _ENCODER_SPEED = 3e10
@@ -152,10 +152,7 @@ class Task:
             taken = nodes[torch.arange(count) % len(nodes)] + first
             return taken.expand(rows, -1).to(device)
         if greedy and count > 1:
-            log_p = first_log_probabilities(self.batch, self.inputs)
-            allowed = int(torch.isfinite(log_p).sum(dim=1).min())
-            order = log_p.argsort(dim=1, descending=True, stable=True)
-            return order[:, torch.arange(count, device=device) % allowed]
+            return likeliest_starts(self.batch, self.inputs, count)
         return None
 
     def rollout(

@@ -265,6 +265,12 @@ def _add_eta_sums(
 
 
 @torch.no_grad()
-def first_log_probabilities(batch: Batch, inputs: DecoderInputs) -> Tensor:
-    """Log-probabilities of the first node, shape (instances, nodes)."""
-    return StepDecoder(batch, inputs, Decoding(), 1).log_probabilities().squeeze(1)
+def likeliest_starts(batch: Batch, inputs: DecoderInputs, count: int) -> Tensor:
+    """Return the most probable first nodes, shape (instances, count).
+
+    Where fewer are allowed they go round.
+    """
+    log_p = StepDecoder(batch, inputs, Decoding(), 1).log_probabilities().squeeze(1)
+    allowed = int(torch.isfinite(log_p).sum(dim=1).min())
+    order = log_p.argsort(dim=1, descending=True, stable=True)
+    return order[:, torch.arange(count, device=order.device) % allowed]

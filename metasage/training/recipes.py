@@ -92,11 +92,12 @@ _CPU_BASE = TrainingSettings(
     "pomo",
     "tsp",
     (
-        Stage(20, 128, 20, 2_000, 5e-4),
-        Stage(50, 64, 20, 6_000, 5e-4, 3e-4),
-        Stage(100, 32, 32, 5_000, 3e-4, 2e-5, clustered=0.25),
+        Stage(20, 128, 20, 1_000, 5e-4),
+        Stage(50, 64, 20, 3_000, 5e-4, 3e-4),
+        Stage(100, 32, 32, 6_000, 3e-4, 1e-5, clustered=0.25),
     ),
     normalise_advantages=True,
+    muon=0.7,
     clip_norm=1.0,
     average=0.999,
 )
@@ -104,7 +105,7 @@ _CPU_BASE = TrainingSettings(
 _CPU_SYMNCO = replace(
     _CPU_BASE,
     method="symnco",
-    stages=(Stage(100, 16, 32, 6_000, 1e-4, 1e-5, clustered=0.25),),
+    stages=(Stage(100, 16, 32, 4_000, 2e-4, 1e-5, clustered=0.25),),
     copies=2,
     invariance=0.1,
 )
@@ -112,9 +113,9 @@ _CPU_SYMNCO = replace(
 _CPU_FREE = replace(
     _CPU_SYMNCO,
     stages=(
-        Stage(20, 64, 16, 2_000, 5e-4),
-        Stage(50, 32, 16, 12_000, 5e-4, 3e-4),
-        Stage(100, 16, 24, 12_000, 3e-4, 1e-5, clustered=0.25),
+        Stage(20, 64, 16, 1_000, 5e-4),
+        Stage(50, 32, 16, 3_000, 5e-4, 3e-4),
+        Stage(100, 16, 24, 5_000, 3e-4, 1e-5, clustered=0.25),
     ),
     policy={"starts": "free"},
     start_from="pomo-cvrp",
@@ -125,11 +126,7 @@ _CPU = {
     ("pomo", "cvrp"): replace(
         _CPU_BASE,
         problem="cvrp",
-        stages=(
-            Stage(20, 128, 20, 1_000, 5e-4),
-            Stage(50, 64, 20, 5_000, 5e-4, 3e-4),
-            Stage(100, 32, 32, 6_000, 3e-4, 2e-5, clustered=0.25),
-        ),
+        stages=(*_CPU_BASE.stages[:2], replace(_CPU_BASE.stages[2], steps=5_000)),
         start_from="pomo-tsp",
     ),
     ("symnco", "tsp"): replace(_CPU_SYMNCO, start_from="pomo-tsp"),

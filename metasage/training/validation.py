@@ -11,8 +11,10 @@ from torch import Tensor
 
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.symmetry import augment
+from metasage.problems.batch import Batch
 from metasage.problems.sets import generate
-from metasage.rollout.interface import Decoding, Engine, Request
+from metasage.rollout.interface import DecoderInputs, Decoding, Engine, Request
+from metasage.rollout.torch_engine import likeliest_starts
 
 SEED = 4321
 
@@ -39,24 +41,19 @@ def validate(
     for first in range(0, count, 16):
         batch = policy.view(instances[first : first + 16], next(policy.parameters()).device)
         several = augment(batch, copies)
-        rows = several.num_instances
-        request = Request(
-            size if policy.config.starts == "forced" else 1,
-            torch.zeros(rows, dtype=torch.long),
-            starts=_all_starts(policy, size, rows, several.device),
-        )
-        rollouts = engine.rollout(several, policy(several), Decoding(greedy=True), request)
+        inputs = policy(several)
+        seeds = torch.zeros(several.num_instances, dtype=torch.long)
+        request = Request(size, seeds, starts=_all_starts(policy, several, inputs, size))
+        rollouts = engine.rollout(several, inputs, Decoding(greedy=True), request)
         costs.append(rollouts.cost.min(dim=1).values.view(copies, -1).min(dim=0).values)
     return abs(float(torch.cat(costs).mean()))
 
 
-def _all_starts(
-    policy: AttentionPolicy, size: int, rows: int, device: torch.device
-) -> Tensor | None:
+def _all_starts(policy: AttentionPolicy, batch: Batch, inputs: DecoderInputs, size: int) -> Tensor:
     if policy.config.starts == "free":
-        return None
+        return likeliest_starts(batch, inputs, size)
     first = int(policy.config.rules.has_depot)
-    return torch.arange(first, first + size, device=device).expand(rows, -1)
+    return torch.arange(first, first + size, device=batch.device).expand(batch.num_instances, -1)
 
 
 @cache

@@ -48,27 +48,30 @@ def describe(instance: Instance) -> dict[str, Any]:
         else [places.min(axis=0).tolist(), places.max(axis=0).tolist()],
         **{name: number(value) for name, value in instance.problem.facts(instance).items()},
         "infeasible": instance.problem.infeasibility(instance),
-        "model": model_name(instance.problem.name),
-        "engine": engine_name(),
+        **what_solves(instance.problem.name),
     }
 
 
-def model_name(problem: str) -> str | None:
-    """Name the network that would be used where none is given; None if there is none."""
+def what_solves(problem: str) -> dict[str, Any]:
+    """Name what ``metasage solve`` uses by default; None where the package has no such thing."""
+    from metasage.cli.solve import default_improve
     from metasage.errors import InputError
-    from metasage.policies.library import default_model
+    from metasage.policies.library import default_model, find_model
 
+    improve = default_improve()
+    chosen = {"engine": "torch" if improve == "none" else "native", "improve": improve}
     try:
-        return default_model(problem)
+        model = find_model(default_model(problem), problem)
     except InputError:
-        return None
+        return {"method": "local-search", "model": None, "sml": None} | chosen
+    from metasage.policies.sml_files import own_sml
 
-
-def engine_name() -> str:
-    """Name the engine that would run rollouts here."""
-    from importlib.util import find_spec
-
-    return "native" if find_spec("metasage._native") is not None else "torch"
+    sml = own_sml(model)
+    return {
+        "method": "sage",
+        "model": model.name,
+        "sml": None if sml is None else sml.name,
+    } | chosen
 
 
 def _in_words(value: Any) -> Any:

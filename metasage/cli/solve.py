@@ -69,8 +69,7 @@ def solve(
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
     from metasage.cli.progress import make_progress
 
-    if improve is None:  # what is best, where it was built
-        improve = "none" if find_spec("metasage._native") is None else "final"
+    improve = default_improve() if improve is None else improve
     options.require_names(method, improve)
     if time_limit is not None:
         require_time_limit(time_limit)
@@ -118,6 +117,11 @@ def solve(
             f"{result.iterations} iterations, {result.seconds:.1f} s"
         )
     return INTERRUPTED if result.interrupted else 0
+
+
+def default_improve() -> str:
+    """Return what measured best, or nothing where the extension was not built."""
+    return "none" if find_spec("metasage._native") is None else "final"
 
 
 def _why_no_network(instance: Instance, model: str | None, time_limit: float | None) -> str | None:

@@ -78,6 +78,17 @@ def test_generate_writes_the_recipe_and_info_reads_it(metasage, tmp_path):
     assert re.search(r"instances +3", out)
 
 
+def test_info_says_what_solve_will_use(metasage, tmp_path):
+    metasage("generate", "tsp", "--size", 10, "--count", 1, "--seed", 7, "-o", tmp_path / "s.npz")
+    _, out, _ = metasage("info", tmp_path / "s.npz", "--json", "-")
+    facts = json.loads(out)
+    _, out, _ = metasage("solve", tmp_path / "s.npz#0", "--iterations", 1, "--json", "-")
+    used = json.loads(out)
+    for name in ("method", "model", "improve", "engine"):
+        assert facts[name] == used[name]
+    assert (facts["sml"] or "none") == used["sml"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -100,6 +100,9 @@ def zero_shot_loss(
     rollouts = engine.rollout(batch, inputs, Decoding(), request)
     # Of the rule of adaptation only the weights are needed, not its step size.
     rule = Objective(1.0, settings.imitation, replay=False)
-    weights = rule.weights(rollouts.cost.float(), count) / rows
+    cost = rollouts.cost.float()
+    if settings.normalise_advantages:
+        cost = cost / cost.std(dim=1, keepdim=True).clamp(min=1e-4)
+    weights = rule.weights(cost, count) / rows
     loss = engine.weighted_log_likelihood(batch, inputs, Decoding(), rollouts, weights)
     return loss, float(rollouts.cost.mean())

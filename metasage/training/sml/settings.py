@@ -13,6 +13,17 @@ from metasage.training.settings import assign
 Teacher = Literal["sage", "eas"]
 TEACHERS: tuple[Teacher, ...] = ("sage", "eas")
 
+_NOT_NEGATIVE = (
+    "teacher_rollouts",
+    "rollouts",
+    "warmup",
+    "clip_norm",
+    "weight_decay",
+    "distil",
+    "zero",
+    "imitation",
+)
+
 
 @dataclass(frozen=True)
 class SmlSettings:
@@ -41,12 +52,20 @@ class SmlSettings:
         How often each label is used.
     lr, lr_end
         Learning rate of Adam at the start and at the end, geometric in between.
+    warmup
+        Steps in which the learning rate rises to its start: the first steps of
+        Adam, each as long as the rate, would throw phi far from the identity.
+    clip_norm
+        Largest norm of the gradient; 0 for no bound.
     weight_decay
         L2 term of Adam.
     distil, zero
         Weights of J_distil and of J_zero (the paper's beta).
     imitation
         Weight lambda of self-imitation in J_zero.
+    normalise_advantages
+        Whether advantages in J_zero are divided by their standard deviation in
+        each instance.
     seed
         Seed of everything random.
     validation
@@ -66,10 +85,13 @@ class SmlSettings:
     epochs: int = 2
     lr: float = 1e-3
     lr_end: float = 1e-3
+    warmup: int = 0
+    clip_norm: float = 0.0
     weight_decay: float = 0.0
     distil: float = 1.0
     zero: float = 1.0
     imitation: float = 0.005
+    normalise_advantages: bool = False
     seed: int = 1234
     validation: int = 16
     validation_sizes: tuple[int, ...] = (200, 500, 1000)
@@ -84,7 +106,7 @@ class SmlSettings:
         for name in ("labels", "teacher_iterations", "batch", "epochs", "validation"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)} and must be at least 1.")
-        for name in ("teacher_rollouts", "rollouts", "weight_decay", "distil", "zero", "imitation"):
+        for name in _NOT_NEGATIVE:
             if getattr(self, name) < 0:
                 raise InputError(f"{name} is {getattr(self, name)} and must not be negative.")
         if self.lr <= 0 or self.lr_end <= 0:
@@ -107,7 +129,8 @@ class SmlSettings:
 
     def lr_at(self, step: int) -> float:
         """Learning rate of a step."""
-        return float(self.lr * (self.lr_end / self.lr) ** (step / self.total_steps))
+        rise = min(1.0, (step + 1) / (self.warmup + 1))
+        return float(rise * self.lr * (self.lr_end / self.lr) ** (step / self.total_steps))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data."""
@@ -144,8 +167,11 @@ RECIPES: dict[str, SmlSettings] = {
         teacher_rollouts=50,
         rollouts=50,
         batch=4,
-        epochs=20,
-        lr_end=1e-4,
+        epochs=30,
+        lr_end=5e-5,
+        warmup=10,
+        clip_norm=1.0,
+        normalise_advantages=True,
         validation=4,
     ),
 }

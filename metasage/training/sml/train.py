@@ -184,6 +184,8 @@ def meta_step(run: MetaRun, engine: Engine) -> dict[str, float]:
         (loss.total / len(settings.sizes)).backward()  # type: ignore[no-untyped-call]
         distances.append(loss.distance)
         costs.append(loss.cost)
+    if settings.clip_norm:
+        torch.nn.utils.clip_grad_norm_(run.learner.parameters(), settings.clip_norm)
     run.optimizer.step()
     return {"distance": float(np.mean(distances)), "cost": float(np.mean(costs))}
 

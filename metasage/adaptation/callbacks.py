@@ -21,5 +21,8 @@ class Callbacks:
     def on_iteration(self, iteration: int, objective: float | None, seconds: float) -> None:
         """Hear that an iteration is over."""
 
+    def on_local_search(self, objective: float, seconds: float) -> None:
+        """Hear that the local search after the last iteration found something better."""
+
     def on_end(self, result: Result) -> None:
         """Hear of the result."""

@@ -47,6 +47,7 @@ def finish(
     improver: Improver,
     incumbent: Incumbent,
     curve: Curve,
+    callbacks: Callbacks,
     *,
     iteration: int,
     started: float,
@@ -65,6 +66,7 @@ def finish(
     def hear(_: float, objective: float) -> None:
         if not curve or sign * objective < sign * curve[-1][2]:
             curve.append((time.monotonic() - started, iteration, objective))
+            callbacks.on_local_search(objective, curve[-1][0])
 
     interrupted = False
     try:
@@ -114,7 +116,14 @@ def solve_locally(
     deadline = None if time_limit is None else started + time_limit - reserve(time_limit)
     improver = make_improver(instance, threads or None)
     interrupted = finish(
-        improver, incumbent, curve, iteration=0, started=started, deadline=deadline, seed=seed
+        improver,
+        incumbent,
+        curve,
+        callbacks,
+        iteration=0,
+        started=started,
+        deadline=deadline,
+        seed=seed,
     )
     settings: dict[str, Any] = {
         "method": "local-search",

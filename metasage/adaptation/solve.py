@@ -151,6 +151,7 @@ def solve(
             improver,
             incumbent,
             search.curve,
+            callbacks,
             iteration=search.iteration,
             started=started,
             deadline=end,

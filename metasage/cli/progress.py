@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from metasage.adaptation.callbacks import Callbacks
+from metasage.started import STARTED
 
 if TYPE_CHECKING:
     from metasage.adaptation.result import Result
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Callbacks):
-    """Shows incumbent, iteration, speed and time left in one line on stderr.
+    """Shows incumbent, gap, iteration, speed and time left in one line on stderr.
 
     Parameters
     ----------
@@ -21,35 +23,62 @@ class Progress(Callbacks):
         Seconds of the whole search, if they are limited.
     iterations
         Planned number of iterations, if it is known.
+    best_known
+        Objective to which the gap is shown, if it is known.
     """
 
-    def __init__(self, time_limit: float | None, iterations: int | None) -> None:
+    def __init__(
+        self, time_limit: float | None, iterations: int | None, best_known: float | None = None
+    ) -> None:
         from rich.console import Console
 
-        self.time_limit, self.iterations = time_limit, iterations
+        self.time_limit, self.iterations, self.best_known = time_limit, iterations, best_known
         self.status = Console(stderr=True).status("")
+        self.stage = ""
+        self.objective: float | None = None
+
+    def __rich__(self) -> str:
+        """Return the line as it is now: the seconds go on while nothing else is heard."""
+        seconds = time.monotonic() - STARTED
+        found = "no solution yet" if self.objective is None else f"best {self.objective:.6g}"
+        if self.objective is not None and self.best_known is not None:
+            found += f" ({in_percent(self.objective, self.best_known)})"
+        left = ""
+        if self.time_limit is not None:
+            left = f", {max(0.0, self.time_limit - seconds):.0f} s left"
+        return f"{found}  {self.stage}  {seconds:.0f} s{left}"
 
     def on_start(self, instance: Instance) -> None:  # noqa: D102
-        self.status.update(f"{instance.name}: {instance.problem.name} of {instance.size} nodes")
+        self.stage = f"{instance.problem.name} of {instance.size} nodes"
+        self.status.update(self)
         self.status.start()
 
     def on_iteration(self, iteration: int, objective: float | None, seconds: float) -> None:  # noqa: D102
-        found = "no solution yet" if objective is None else f"best {objective:.6g}"
         planned = "" if self.iterations is None else f" of {self.iterations}"
-        left = (
-            "" if self.time_limit is None else f", {max(0.0, self.time_limit - seconds):.0f} s left"
-        )
-        speed = iteration / max(seconds, 1e-9)
-        self.status.update(
-            f"{found}  iteration {iteration}{planned}  {speed:.1f}/s  {seconds:.0f} s{left}"
-        )
+        self.stage = f"iteration {iteration}{planned}  {iteration / max(seconds, 1e-9):.1f}/s"
+        self.objective = objective
+
+    def on_local_search(self, objective: float, seconds: float) -> None:  # noqa: D102
+        self.stage, self.objective = "local search", objective
 
     def on_end(self, result: Result) -> None:  # noqa: D102
         self.status.stop()
 
 
+def in_percent(objective: float, best_known: float) -> str:
+    """Return the distance to the best known objective in words."""
+    if not best_known:
+        return f"best known {best_known:g}"
+    return f"{100 * (objective - best_known) / abs(best_known):+.2f}% from best known"
+
+
 def make_progress(
-    quiet: bool, time_limit: float | None, iterations: int | None
+    quiet: bool,
+    time_limit: float | None,
+    iterations: int | None,
+    best_known: float | None = None,
 ) -> Callbacks | None:
     """Return a progress line if somebody is there to see it."""
-    return Progress(time_limit, iterations) if not quiet and sys.stderr.isatty() else None
+    if quiet or not sys.stderr.isatty():
+        return None
+    return Progress(time_limit, iterations, best_known)

@@ -40,6 +40,10 @@ def solve(
         str | None,
         typer.Option("--initial-solution", metavar="FILE", help="The result is never worse."),
     ] = None,
+    best_known: Annotated[
+        float | None,
+        typer.Option("--best-known", metavar="VALUE", help="Show the gap to this objective."),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="FILE", help="Solution: .sol, .tour or .json."),
@@ -67,7 +71,7 @@ def solve(
         require_picture_suffix(plot)
     options.require_targets(output, plot, json)
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
-    from metasage.cli.progress import make_progress
+    from metasage.cli.progress import in_percent, make_progress
 
     improve = default_improve() if improve is None else improve
     options.require_names(method, improve)
@@ -77,7 +81,7 @@ def solve(
         "seed": seed,
         "threads": threads,
         "initial_solution": initial,
-        "callbacks": make_progress(quiet, time_limit, iterations),
+        "callbacks": make_progress(quiet, time_limit, iterations, best_known),
         "started": STARTED,
     }
     reason = None if improve == "none" else _why_no_network(instance, model, time_limit)
@@ -112,8 +116,9 @@ def solve(
     if json is not None:
         write_json(result.to_dict(), json)
     if not quiet and json != "-":
+        gap = "" if best_known is None else f" ({in_percent(result.objective, best_known)})"
         typer.echo(
-            f"{instance.name}: objective {number(result.objective)}, "
+            f"{instance.name}: objective {number(result.objective)}{gap}, "
             f"{result.iterations} iterations, {result.seconds:.1f} s"
         )
     return INTERRUPTED if result.interrupted else 0

@@ -26,6 +26,13 @@ from metasage.improve.pyvrp_model import PyvrpModel
 from metasage.problems import Solution as Routing
 from metasage.problems.cvrp import CvrpInstance
 
+# Late acceptance: PyVRP's own 300 solutions to compare with suit some ten thousand
+# iterations, which is a minute; with less time fewer of them are better.
+_HISTORY, _HISTORY_A_SECOND, _LEAST_HISTORY = 300, 4.0, 10
+
+# Seconds; the checker measures every offer.
+_BETWEEN_OFFERS = 0.2
+
 Routes = Sequence[Sequence[int]]
 Offer = Callable[[list[list[int]]], None]
 
@@ -71,25 +78,51 @@ class PyvrpSearch:
         self, routes: Routes, deadline: float | None, kicks: int | None, seed: int, offer: Offer
     ) -> None:
         """Search from feasible routes until the time or the iterations are over."""
+        history = _HISTORY
+        if deadline is not None:
+            suited = int(_HISTORY_A_SECOND * (deadline - time.monotonic()))
+            history = max(_LEAST_HISTORY, min(_HISTORY, suited))
+        offers = _Offers(lambda found: offer(self._routes(found)))
+        params = IteratedLocalSearchParams(
+            history_length=history,
+            # Each of the many first improvements would cost a search of all routes.
+            exhaustive_on_best=False,
+            callbacks=offers,
+        )
         algorithm = IteratedLocalSearch(
             self._data,
             self._penalties(),
             self._local_search(seed, PerturbationParams()),
             self._model.to_pyvrp(Routing(routes), self._data),
-            IteratedLocalSearchParams(callbacks=_Offers(lambda found: offer(self._routes(found)))),
+            params,
         )
-        algorithm.run(_Stop(deadline, kicks), collect_stats=False)
+        try:
+            algorithm.run(_Stop(deadline, kicks), collect_stats=False)
+        finally:  # also if the user has had enough
+            offers.flush()
 
     def _routes(self, found: Solution) -> list[list[int]]:
         return [list(route) for route in self._model.from_pyvrp(found).routes]
 
 
 class _Offers(IteratedLocalSearchCallbacks):
+    """Passes better solutions on, but not each of the many that come in the beginning."""
+
     def __init__(self, offer: Callable[[Solution], None]) -> None:
         self._offer = offer
+        self._last = 0.0
+        self._pending: Solution | None = None
 
     def on_best(self, best: Solution) -> None:
-        self._offer(best)
+        self._pending = best
+        if time.monotonic() > self._last + _BETWEEN_OFFERS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Pass on what was held back."""
+        if self._pending is not None:
+            self._offer(self._pending)
+            self._pending, self._last = None, time.monotonic()
 
 
 class _Stop:

@@ -151,3 +151,16 @@ def test_helpers_bring_their_routes_in_time():
         helper.close()
     assert objective(instance, Solution(first)) < 0.9 * objective(instance, start)
     assert no_worse(instance, Solution(second), Solution(first))
+
+
+def test_many_first_improvements_are_passed_on_together():
+    from metasage.improve.pyvrp_search import _Offers
+
+    heard = []
+    offers = _Offers(heard.append)
+    for found in ("first", "second", "third"):
+        offers.on_best(found)
+    assert heard == ["first"]
+    offers.flush()
+    offers.flush()
+    assert heard == ["first", "third"]

@@ -105,7 +105,7 @@ _CPU_BASE = TrainingSettings(
 _CPU_SYMNCO = replace(
     _CPU_BASE,
     method="symnco",
-    stages=(Stage(100, 16, 32, 4_000, 2e-4, 1e-5, clustered=0.25),),
+    stages=(Stage(100, 16, 32, 2_000, 2e-4, 1e-5, clustered=0.25),),
     copies=2,
     invariance=0.1,
 )
@@ -113,9 +113,9 @@ _CPU_SYMNCO = replace(
 _CPU_FREE = replace(
     _CPU_SYMNCO,
     stages=(
-        Stage(20, 64, 16, 1_000, 5e-4),
-        Stage(50, 32, 16, 3_000, 5e-4, 3e-4),
-        Stage(100, 16, 24, 5_000, 3e-4, 1e-5, clustered=0.25),
+        Stage(20, 64, 16, 500, 5e-4),
+        Stage(50, 32, 16, 2_000, 5e-4, 3e-4),
+        Stage(100, 16, 24, 2_500, 3e-4, 1e-5, clustered=0.25),
     ),
     policy={"starts": "free"},
     start_from="pomo-cvrp",
@@ -126,7 +126,7 @@ _CPU = {
     ("pomo", "cvrp"): replace(
         _CPU_BASE,
         problem="cvrp",
-        stages=(*_CPU_BASE.stages[:2], replace(_CPU_BASE.stages[2], steps=5_000)),
+        stages=(*_CPU_BASE.stages[:2], replace(_CPU_BASE.stages[2], steps=3_000)),
         start_from="pomo-tsp",
     ),
     ("symnco", "tsp"): replace(_CPU_SYMNCO, start_from="pomo-tsp"),

@@ -45,13 +45,7 @@ def list_models(json: Json = None) -> None:
     if json == "-":
         return
     if rows:
-        texts = [
-            [
-                "-" if v is None else f"{v:.4g}" if isinstance(v, float) else str(v)
-                for v in row.values()
-            ]
-            for row in rows
-        ]
+        texts = [[_cell(name, value) for name, value in row.items()] for row in rows]
         print_table(_COLUMNS, texts)
     else:
         typer.echo("no network comes with this installation: train or import one.")
@@ -114,6 +108,12 @@ def count_parameters(model: Model) -> dict[str, int]:
         "parameters": sum(weights.numel() for weights in model.policy.parameters()),
         "sml parameters": sum(weights.numel() for weights in model.sml.values()),
     }
+
+
+def _cell(name: str, value: Any) -> str:
+    if isinstance(value, float):
+        return f"{100 * value:.2f}%" if name == "gap" else f"{value:.4g}"
+    return "-" if value is None else str(value)
 
 
 def _in_words(value: Any) -> Any:

@@ -31,6 +31,9 @@ from metasage.problems.cvrp import CvrpInstance
 # iterations, which is a minute; with less time fewer of them are better.
 _HISTORY, _HISTORY_A_SECOND, _LEAST_HISTORY = 300, 4.0, 10
 
+# Seconds for each customer of a descent from a bad start, on a slow machine.
+_DESCENT = 5e-4
+
 # Solutions between changes of the penalty of overload.
 _BETWEEN_PENALTIES = 100
 
@@ -91,10 +94,12 @@ class PyvrpSearch:
         self, routes: Routes, deadline: float | None, kicks: int | None, seed: int, offer: Offer
     ) -> None:
         """Search from feasible routes until the time or the iterations are over."""
-        history = _HISTORY
-        if deadline is not None:
-            suited = int(_HISTORY_A_SECOND * (deadline - time.monotonic()))
-            history = max(_LEAST_HISTORY, min(_HISTORY, suited))
+        left = float("inf") if deadline is None else deadline - time.monotonic()
+        history = int(np.clip(_HISTORY_A_SECOND * left, _LEAST_HISTORY, _HISTORY))
+        if left > _DESCENT * self._data.num_clients:
+            # A good solution at once; the search may pass through overloaded ones first.
+            routes = self.polish(routes)
+            offer(routes)
         offers = _Offers(lambda found: offer(self._routes(found)))
         params = IteratedLocalSearchParams(
             history_length=history,

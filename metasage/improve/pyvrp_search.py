@@ -18,6 +18,7 @@ from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks
 from pyvrp.search import (
     OPERATORS,
     LocalSearch,
+    NeighbourhoodParams,
     PerturbationManager,
     PerturbationParams,
     compute_neighbours,
@@ -30,6 +31,9 @@ from metasage.problems.cvrp import CvrpInstance
 # Late acceptance: PyVRP's own 300 solutions to compare with suit some ten thousand
 # iterations, which is a minute; with less time fewer of them are better.
 _HISTORY, _HISTORY_A_SECOND, _LEAST_HISTORY = 300, 4.0, 10
+
+# Customers that moves look at; on large instances more iterations are worth more.
+_MANY_NEIGHBOURS, _FEW_NEIGHBOURS, _LARGE = 50, 20, 350
 
 # Seconds for each customer of a descent from a bad start, on a slow machine.
 _DESCENT = 5e-4
@@ -56,7 +60,8 @@ class PyvrpSearch:
     def __init__(self, instance: CvrpInstance) -> None:
         self._model = PyvrpModel(instance)
         self._data = self._model.data()
-        self._neighbours = compute_neighbours(self._data)
+        near = _FEW_NEIGHBOURS if instance.size > _LARGE else _MANY_NEIGHBOURS
+        self._neighbours = compute_neighbours(self._data, NeighbourhoodParams(num_neighbours=near))
         self._descent = self._local_search(0, PerturbationParams(0, 0))
 
     def _local_search(self, seed: int, perturbation: PerturbationParams) -> LocalSearch:

@@ -14,8 +14,9 @@ from metasage.errors import InputError
 if TYPE_CHECKING:
     from metasage.problems import Instance
 
-# Importing torch takes a good part of it.
-_LEAST_FOR_NETWORK = 3.0
+# Importing torch takes a good part of it. By default the network has a quarter of the
+# time, which of less than ten seconds is over before its first rollouts.
+_LEAST_FOR_NETWORK, _LEAST_BY_DEFAULT = 3.0, 10.0
 
 
 def solve(
@@ -133,8 +134,9 @@ def _why_no_network(instance: Instance, model: str | None, time_limit: float | N
     """Say why an instance is solved without a network; None if it is not."""
     from metasage.policies.library import default_model
 
-    if time_limit is not None and time_limit < _LEAST_FOR_NETWORK:
-        return f"{time_limit:g} s are too short to load a network"
+    least = _LEAST_BY_DEFAULT if model is None else _LEAST_FOR_NETWORK
+    if time_limit is not None and time_limit < least:
+        return f"{time_limit:g} s are too short to make use of a network"
     if model is None:
         try:
             default_model(instance.problem.name)

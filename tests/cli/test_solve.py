@@ -130,3 +130,16 @@ def test_an_infeasible_instance_exits_with_1(metasage, network, examples, tmp_pa
     code, _, err = metasage("solve", tight, "--model", network)
     assert code == 1
     assert err == "metasage: customer 4 demands 5, more than the capacity 4.\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "limit", "alone"),
+    [(None, 9, True), (None, 10, False), ("some.safetensors", 9, False), ("some", 2, True)],
+)
+def test_short_times_are_left_to_local_search(model, limit, alone):
+    from metasage.cli.solve import _why_no_network
+    from metasage.problems.sets import generate
+
+    reason = _why_no_network(generate("tsp", 5, 1, 1)[0], model, limit)
+    assert (reason is not None) == alone
+    assert not alone or f"{limit} s are too short" in reason

@@ -62,6 +62,8 @@ class PyvrpSearch:
         self._data = self._model.data()
         near = _FEW_NEIGHBOURS if instance.size > _LARGE else _MANY_NEIGHBOURS
         self._neighbours = compute_neighbours(self._data, NeighbourhoodParams(num_neighbours=near))
+        largest = max((client.delivery[0] for client in self._data.clients()), default=1)
+        self._overload = float(self._data.distance_matrix(0).max()) / max(1, largest)
         self._descent = self._local_search(0, PerturbationParams(0, 0))
 
     def _local_search(self, seed: int, perturbation: PerturbationParams) -> LocalSearch:
@@ -82,10 +84,8 @@ class PyvrpSearch:
         PyVRP's own start, 50,000 a unit, takes it half a minute to come down to
         where overloaded solutions are of use.
         """
-        largest = max((client.delivery[0] for client in self._data.clients()), default=1)
-        longest = int(self._data.distance_matrix(0).max())
         params = PenaltyParams(solutions_between_updates=_BETWEEN_PENALTIES)
-        load = float(np.clip(longest / max(1, largest), params.min_penalty, params.max_penalty))
+        load = float(np.clip(self._overload, params.min_penalty, params.max_penalty))
         _, duration, distance = params.midpoint_penalties(self._data)
         return PenaltyManager(([load], duration, distance), params)
 

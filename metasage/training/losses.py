@@ -51,9 +51,14 @@ def invariance_loss(projected: Tensor, copies: int) -> Tensor:
     return -torch.stack(similarity).mean()
 
 
+def in_deviations(cost: Tensor) -> Tensor:
+    """Return the costs of each row as multiples of their standard deviation.
+
+    Where all cost the same there is nothing to learn, and nothing to divide by.
+    """
+    return cost / cost.std(dim=1, keepdim=True).clamp(min=1e-4)
+
+
 def _centred(cost: Tensor, normalise: bool) -> Tensor:
     centred = cost - cost.mean(dim=1, keepdim=True)
-    if not normalise:
-        return centred
-    # Where all rollouts cost the same there is nothing to learn, and nothing to divide.
-    return centred / cost.std(dim=1, keepdim=True).clamp(min=1e-4)
+    return in_deviations(centred) if normalise else centred

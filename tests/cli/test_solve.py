@@ -143,3 +143,12 @@ def test_short_times_are_left_to_local_search(model, limit, alone):
     reason = _why_no_network(generate("tsp", 5, 1, 1)[0], model, limit)
     assert (reason is not None) == alone
     assert not alone or f"{limit} s are too short" in reason
+
+
+def test_the_names_on_the_command_line_are_those_of_the_package():
+    from metasage.adaptation.local_search import IMPROVE
+    from metasage.adaptation.methods import METHODS
+    from metasage.cli.methods import IMPROVE_NAMES, METHOD_NAMES
+
+    assert tuple(METHODS) == METHOD_NAMES
+    assert IMPROVE == IMPROVE_NAMES

@@ -14,6 +14,7 @@ from metasage.problems.batch import Batch
 from metasage.rollout.interface import Decoding, Engine, Request
 from metasage.rollout.random import instance_seeds
 from metasage.training.data import random_starts
+from metasage.training.losses import in_deviations
 from metasage.training.sml.settings import SmlSettings
 
 
@@ -102,7 +103,7 @@ def zero_shot_loss(
     rule = Objective(1.0, settings.imitation, replay=False)
     cost = rollouts.cost.float()
     if settings.normalise_advantages:
-        cost = cost / cost.std(dim=1, keepdim=True).clamp(min=1e-4)
+        cost = in_deviations(cost)
     weights = rule.weights(cost, count) / rows
     loss = engine.weighted_log_likelihood(batch, inputs, Decoding(), rollouts, weights)
     return loss, float(rollouts.cost.mean())

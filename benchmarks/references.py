@@ -9,8 +9,9 @@ from PyVRP's solution, which it makes 0.5% and 1.6% better at N=100.
     python benchmarks/references.py cvrp-100 ... (these, anew)
 """
 
+import argparse
 import json
-import sys
+import os
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -45,14 +46,18 @@ def solve(problem: str, size: int, index: int) -> float:
 
 def main() -> None:
     """Solve what is asked for, and write the values."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="PROBLEM-SIZE; what is missing by default.")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
     stored = json.loads(TARGET.read_text()) if TARGET.exists() else {"values": {}}
-    wanted = sys.argv[1:] or [
+    wanted = arguments.names or [
         f"{problem}-{size}"
         for size in SIZES
         for problem in PROBLEMS
         if f"{problem}-{size}" not in stored["values"]
     ]
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
         for name in wanted:
             problem, size = name.rsplit("-", 1)
             count = SIZES[int(size)][0]

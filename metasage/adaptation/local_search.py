@@ -8,10 +8,10 @@ from typing import Any
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.interrupts import Interrupted, interruptible
 from metasage.adaptation.result import Incumbent, Result
-from metasage.errors import InfeasibleError, InputError
+from metasage.errors import InputError
 from metasage.improve import Improver, make_improver
 from metasage.numbers import require_seed
-from metasage.problems import Instance, Solution, check
+from metasage.problems import Instance, Solution, check, require_feasible
 
 IMPROVE = ("none", "final", "memetic")
 """Local search: not at all, after the network, or on its best rollouts, too."""
@@ -108,8 +108,7 @@ def solve_locally(
     started = time.monotonic() if started is None else started
     callbacks = Callbacks() if callbacks is None else callbacks
     require_seed(seed)
-    if (reason := instance.problem.infeasibility(instance)) is not None:
-        raise InfeasibleError(reason)
+    require_feasible(instance)
     incumbent = first_incumbent(instance, initial_solution)
     callbacks.on_start(instance)
     curve: Curve = []

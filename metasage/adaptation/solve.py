@@ -21,14 +21,14 @@ from metasage.adaptation.stop import (
     deadline_of,
 )
 from metasage.adaptation.task import Task, require_device
-from metasage.errors import InfeasibleError, InputError
+from metasage.errors import InputError
 from metasage.improve import make_improver
 from metasage.numbers import require_seed
 from metasage.policies.library import default_model, find_model
 from metasage.policies.model import Model
 from metasage.policies.sml import Sml
 from metasage.policies.sml_files import find_sml
-from metasage.problems import Instance, Solution
+from metasage.problems import Instance, Solution, require_feasible
 from metasage.rollout import get_engine
 from metasage.rollout.interface import DeadlineReached
 
@@ -98,8 +98,7 @@ def solve(
     method = Greedy() if method is None else method
     callbacks = Callbacks() if callbacks is None else callbacks
     require_seed(seed)
-    if (reason := instance.problem.infeasibility(instance)) is not None:
-        raise InfeasibleError(reason)
+    require_feasible(instance)
     if not isinstance(model, Model):
         name = default_model(instance.problem.name) if model is None else model
         model = find_model(name, instance.problem.name)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from metasage.adaptation.result import Incumbent
-from metasage.errors import InfeasibleError, InputError, MetasageError
+from metasage.errors import InputError, MetasageError
 from metasage.numbers import require_seed, require_time_limit
-from metasage.problems import Instance, Solution, check
+from metasage.problems import Instance, Solution, check, require_feasible
 
 Listener = Callable[[float, float], None]
 """Hears of seconds and objective at each improvement."""
@@ -152,8 +152,7 @@ class Baseline(ABC):
             )
         if not self.is_available():
             raise InputError(f"{self.name} is not installed: {self.hint}.")
-        if (reason := instance.problem.infeasibility(instance)) is not None:
-            raise InfeasibleError(reason)
+        require_feasible(instance)
         track = Track(instance, seconds, listener)
         if self.in_child:
             from metasage.baselines.child import search_in_child

@@ -88,16 +88,16 @@ def compare(
 
 def _read_rounds(files: list[str], best_known: list[float]) -> list[Round]:
     from metasage.comparison import Round
-    from metasage.errors import InfeasibleError, InputError
+    from metasage.errors import InputError
     from metasage.io import read_best_known, read_instance
+    from metasage.problems import require_feasible
 
     if best_known and len(best_known) != len(files):
         raise InputError(f"{len(best_known)} values of --best-known do not fit {len(files)} files.")
     rounds = []
     for number, file in enumerate(files):
         instance = read_instance(file)
-        if (reason := instance.problem.infeasibility(instance)) is not None:
-            raise InfeasibleError(reason)
+        require_feasible(instance)
         given = (best_known[number], "--best-known") if best_known else None
         rounds.append(Round(file, instance, given or read_best_known(file, instance)))
     return rounds

@@ -63,9 +63,11 @@ def solve(
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.numbers import require_time_limit
     from metasage.plotting import require_picture_suffix
+    from metasage.problems import require_feasible
     from metasage.started import STARTED
 
     instance = read_instance(file, problem, rounding)
+    require_feasible(instance)
     if output is not None:
         require_solution_suffix(output, instance)
     if plot is not None:
@@ -132,8 +134,11 @@ def default_improve() -> str:
 
 def _why_no_network(instance: Instance, model: str | None, time_limit: float | None) -> str | None:
     """Say why an instance is solved without a network; None if it is not."""
+    from metasage.improve.tiny import MOST_NODES
     from metasage.policies.library import default_model
 
+    if instance.size <= MOST_NODES:
+        return f"{instance.size} nodes are few enough to try every solution"
     least = _LEAST_BY_DEFAULT if model is None else _LEAST_FOR_NETWORK
     if time_limit is not None and time_limit < least:
         return f"{time_limit:g} s are too short to make use of a network"

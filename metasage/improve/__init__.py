@@ -27,8 +27,17 @@ def make_improver(instance: Instance, threads: int | None = None) -> Improver:
     InputError
         If the native extension was not built.
     """
+    from metasage.improve.tiny import MOST_NODES, TinyImprover
+
+    if instance.size <= MOST_NODES:
+        return TinyImprover(instance, threads)
     if importlib.util.find_spec("metasage._native") is None:
         raise InputError("the local search was not built, for want of a C++ compiler.")
+    return _searching(instance, threads)
+
+
+def _searching(instance: Instance, threads: int | None) -> Improver:
+    """Make what searches an instance of any size."""
     if instance.problem.single_tour:
         from metasage.improve.single_tour import SingleTourImprover
 

@@ -1,6 +1,15 @@
 """The problems: one file each, and what they share."""
 
-from metasage.problems.base import Problem, all_problems, check, get_problem
+from metasage.problems.base import Problem, all_problems, check, get_problem, require_feasible
 from metasage.problems.instance import Check, Instance, Solution
 
-__all__ = ["Check", "Instance", "Problem", "Solution", "all_problems", "check", "get_problem"]
+__all__ = [
+    "Check",
+    "Instance",
+    "Problem",
+    "Solution",
+    "all_problems",
+    "check",
+    "get_problem",
+    "require_feasible",
+]

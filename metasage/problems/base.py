@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from metasage.errors import InputError
+from metasage.errors import InfeasibleError, InputError
 from metasage.problems.instance import Check, Instance, Solution
 from metasage.problems.layout import Layout, points
 from metasage.problems.metric import Floats, Indices
@@ -218,6 +218,12 @@ def check(instance: Instance, solution: Solution) -> Check:
         Objective, and the first violation in one sentence if there is one.
     """
     return instance.problem.check(instance, solution)
+
+
+def require_feasible(instance: Instance) -> None:
+    """Complain about an instance that no solution can fit."""
+    if (reason := instance.problem.infeasibility(instance)) is not None:
+        raise InfeasibleError(reason)
 
 
 def find_strays(instance: Instance, solution: Solution) -> str | None:

@@ -127,9 +127,10 @@ def test_an_infeasible_instance_exits_with_1(metasage, network, examples, tmp_pa
     tight = tmp_path / "tight.vrp"
     text = (examples / "square.vrp").read_text().replace("CAPACITY : 10", "CAPACITY : 4")
     tight.write_text(text)
-    code, _, err = metasage("solve", tight, "--model", network)
-    assert code == 1
-    assert err == "metasage: customer 4 demands 5, more than the capacity 4.\n"
+    for more in ((), ("--model", network)):
+        code, _, err = metasage("solve", tight, *more)
+        assert code == 1
+        assert err == "metasage: customer 4 demands 5, more than the capacity 4.\n"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def test_short_times_are_left_to_local_search(model, limit, alone):
     from metasage.cli.solve import _why_no_network
     from metasage.problems.sets import generate
 
-    reason = _why_no_network(generate("tsp", 5, 1, 1)[0], model, limit)
+    reason = _why_no_network(generate("tsp", 6, 1, 1)[0], model, limit)
     assert (reason is not None) == alone
     assert not alone or f"{limit} s are too short" in reason
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from improve_cases import PROBLEMS, make_instance, may_fail, no_worse, objective, optimum
 
-from metasage.improve import improve, make_improver
+from metasage.improve import _searching, improve, make_improver
+from metasage.improve.tiny import TinyImprover
 from metasage.problems import Solution, check
 from metasage.problems.metric import EXACT_2D, METRICS
 from metasage.problems.op import OpInstance
@@ -20,8 +21,19 @@ SCALES = {"GEO": 80.0, "EXACT_2D": 1.0, "EXPLICIT": 1.0}
 @pytest.mark.parametrize("seed", [0, 1])
 def test_small_instances_are_solved_to_the_optimum(problem, nodes, seed):
     instance = make_instance(problem, nodes, seed)
-    found = improve(instance, kicks=300, seed=seed)
-    assert objective(instance, found) == pytest.approx(optimum(instance))
+    for improver in (make_improver(instance), _searching(instance, None)):
+        found = improver.improve(kicks=300, seed=seed)
+        assert objective(instance, found) == pytest.approx(optimum(instance))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_a_handful_of_nodes_does_not_wait_for_the_deadline(problem):
+    improver = make_improver(make_instance(problem, 4, 1))
+    assert isinstance(improver, TinyImprover)
+    told = []
+    found = improver.improve(seconds=3600.0, listener=lambda _, value: told.append(value))
+    assert improver.best == found
+    assert told == [objective(improver.instance, found)]
 
 
 @pytest.mark.parametrize("problem", SINGLE)

@@ -3,9 +3,11 @@
     python benchmarks/adaptation.py run tsp-200 cvrp-200 ...   (or: run all)
     python benchmarks/adaptation.py report
 
-Every finished search is a line of ``benchmarks/results/adaptation.jsonl``, and is
-not run again; an interrupted run goes on where it stopped. Networks and sets are
-the published ones, in the folder that ``METASAGE_SHARED`` names.
+Every iteration has 200 rollouts, at both sizes. Every finished search is a line of
+``benchmarks/results/adaptation.jsonl``, and is not run again; an interrupted run goes
+on where it stopped. Two processes with ``--threads 1`` may run different experiments
+at once. Networks and sets are the published ones, in the folder that
+``METASAGE_SHARED`` names.
 
 Rows at equal iterations run 50 of them. Rows at equal seconds get as many as
 `sage-default` took for its 50 on the same instance; sampling and EAS, which have
@@ -29,24 +31,24 @@ from metasage.policies.library import find_model
 SHARED = Path(os.environ.get("METASAGE_SHARED", "../shared"))
 RESULTS = Path(__file__).parent / "results" / "adaptation.jsonl"
 ITERATIONS = 50
+ROLLOUTS = 200
 SEED = 1234
 
-TIMED = {"as": ActiveSearch(), "sgbs-eas": Sgbs(eas=True)}
-PLAIN = {"sample": Sampling(), "eas-lay": Eas()}
+TIMED = {"as": ActiveSearch(rollouts=ROLLOUTS), "sgbs-eas": Sgbs(eas=True, rollouts=ROLLOUTS)}
+PLAIN = {"sample": Sampling(rollouts=ROLLOUTS), "eas-lay": Eas(rollouts=ROLLOUTS)}
+PLANNED: dict[str, Any] = {"iterations": ITERATIONS, "rollouts": ROLLOUTS}
 READINGS = {
-    "sage-default": Sage(iterations=ITERATIONS),
-    "sage-paper": Sage(preset="paper", iterations=ITERATIONS),
-    "sage-official": Sage(preset="official", iterations=ITERATIONS),
+    "sage-default": Sage(**PLANNED),
+    "sage-paper": Sage(preset="paper", **PLANNED),
+    "sage-official": Sage(preset="official", **PLANNED),
 }
 # What `default` is made of, one part after another.
 PARTS = {
-    "no bias, T=1": Sage(bias="none", temperature_end=1.0, iterations=ITERATIONS),
-    "bias, T=1": Sage(temperature_end=1.0, iterations=ITERATIONS),
-    "no bias, T falls": Sage(bias="none", iterations=ITERATIONS),
-    "paper's bias held, T=1": Sage(
-        preset="paper", alpha_end=1.0, temperature_end=1.0, iterations=ITERATIONS
-    ),
-    "paper's bias falls, T=1": Sage(preset="paper", temperature_end=1.0, iterations=ITERATIONS),
+    "no bias, T=1": Sage(bias="none", temperature_end=1.0, **PLANNED),
+    "bias, T=1": Sage(temperature_end=1.0, **PLANNED),
+    "no bias, T falls": Sage(bias="none", **PLANNED),
+    "paper's bias held, T=1": Sage(preset="paper", alpha_end=1.0, temperature_end=1.0, **PLANNED),
+    "paper's bias falls, T=1": Sage(preset="paper", temperature_end=1.0, **PLANNED),
 }
 
 POMO = "checkpoints/pomo_amdkd/checkpoint-{}-100.pt"
@@ -105,7 +107,7 @@ def records() -> Iterator[dict[str, Any]]:
             yield from map(json.loads, file)
 
 
-def run(name: str) -> None:
+def run(name: str, threads: int) -> None:
     """Make the searches of an experiment that are still missing."""
     experiment = EXPERIMENTS[name]
     done = {(r["experiment"], r["row"], r["index"]): r for r in records()}
@@ -120,15 +122,21 @@ def run(name: str) -> None:
             seconds = None
             if row in TIMED or row in PLAIN:
                 seconds = done[name, "sage-default", index]["seconds"]
-            record |= search(instances[index], model, method, seconds, row in PLAIN)
+            record |= search(instances[index], model, method, seconds, row in PLAIN, threads)
             done[name, row, index] = record
+            RESULTS.parent.mkdir(exist_ok=True)
             with RESULTS.open("a", encoding="utf-8") as out:
                 out.write(json.dumps(record) + "\n")
             print(name, index, row, f"{record['objective']:.4f}", flush=True)
 
 
 def search(
-    instance: metasage.Instance, model: Any, method: Method, seconds: float | None, both: bool
+    instance: metasage.Instance,
+    model: Any,
+    method: Method,
+    seconds: float | None,
+    both: bool,
+    threads: int,
 ) -> dict[str, Any]:
     """Search once, for the method's iterations, for some seconds, or until both are over."""
     stop: Any = None if seconds is None else MaxRuntime(seconds)
@@ -138,7 +146,7 @@ def search(
         def stop(iteration: int, objective: float | None) -> bool:
             return iteration >= ITERATIONS and time.monotonic() - begin >= (seconds or 0)
 
-    result = metasage.solve(instance, method, stop, model=model, seed=SEED)
+    result = metasage.solve(instance, method, stop, model=model, seed=SEED, threads=threads)
     return {
         "objective": result.objective,
         "seconds": round(result.seconds, 2),
@@ -152,11 +160,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("command", choices=["run", "report"])
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--threads", type=int, default=0)
     arguments = parser.parse_args()
     if arguments.command == "run":
         chosen = list(EXPERIMENTS) if arguments.names == ["all"] else arguments.names
         for chosen_name in chosen:
-            run(chosen_name)
+            run(chosen_name, arguments.threads)
     else:
         from adaptation_report import report
 

@@ -104,6 +104,10 @@ class _Teller(Callbacks):
         if self.listener is not None:
             self.listener(time.monotonic() - self.started, objective)
 
+    def on_local_search(self, objective: float, seconds: float) -> None:
+        if self.listener is not None:
+            self.listener(seconds, objective)
+
 
 @dataclass(frozen=True)
 class Entry:

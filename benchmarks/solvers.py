@@ -1,0 +1,195 @@
+"""Compare `solve` with its parts and with solvers of others, at equal seconds.
+
+    python benchmarks/solvers.py run 10 [GROUP ...]   (all instances of the groups)
+    python benchmarks/solvers.py run 60 [GROUP ...]   (six of each problem)
+    python benchmarks/solvers.py report
+
+Groups are x, tsplib, oplib and sets. Ours have all cores; solvers of others, which
+use one core, run on different instances at once. Every finished search is a line of
+``benchmarks/results/solvers.jsonl``, and is not run again. Needs the folder of public
+instances (METASAGE_SHARED, or ../shared), and `pip install .[baselines]`.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import metasage
+from metasage.baselines import get_baseline
+from metasage.comparison import Contestant, OwnMethod, Round, play
+
+SHARED = Path(os.environ.get("METASAGE_SHARED", Path(__file__).parents[2] / "shared")) / "data"
+RESULTS = Path(__file__).parent / "results" / "solvers.jsonl"
+SEED = 1
+
+OWN = ("sage", "sage+final", "sage+memetic", "local-search")
+OTHERS = {
+    "tsp": ("lkh", "ortools"),
+    "cvrp": ("pyvrp", "ortools"),
+    "pctsp": ("pyvrp", "ortools"),
+    "op": ("pyvrp", "ortools"),
+}
+# Apart from those on which settings of the local search were chosen (benchmarks/improve.py).
+NAMES = {
+    "x": "X-n106-k14 X-n125-k30 X-n148-k46 X-n176-k26 X-n195-k51 X-n219-k73 X-n247-k50 X-n270-k35 "
+    "X-n308-k13 X-n336-k84 X-n367-k17 X-n420-k130 X-n459-k26 X-n513-k21 X-n561-k42 X-n627-k43 "
+    "X-n701-k44 X-n783-k48 X-n895-k37 X-n979-k58",
+    "tsplib": "berlin52 kroB100 ch150 kroB200 pr299 pr439 d493 d657 u1060 vm1084 rl1304 nrw1379 "
+    "u1817 rl1889 u2319",
+    "oplib": "st70-gen2-50 kroC100-gen3-50 pr124-gen4-30 pr152-gen1-50 kroB200-gen2-50 "
+    "pr226-gen4-40 pr299-gen3-50 pr439-gen2-50 d493-gen4-70 rat575-gen1-50 d657-gen3-50 "
+    "u1060-gen3-50 pcb1173-gen3-50 d1291-gen3-50 rl1323-gen3-50",
+}
+SETS = {
+    f"{problem}{size}": file.format(size)
+    for problem, file in {
+        "tsp": "tsp{}_main_table_seed1234",
+        "cvrp": "vrp{}_main_table_seed1234",
+        "pctsp": "pctsp{}_test_seed1234",
+        "op": "op_dist{}_test_seed1234",
+    }.items()
+    for size in (500, 1000)
+}
+OF_EACH_SET = 4
+# From this time limit on: these of the files, and the first one of each set.
+_LONG_FROM = 30.0
+LONG = {
+    "x": "X-n195-k51 X-n420-k130 X-n627-k43 X-n979-k58",
+    "tsplib": "kroB200 d657 nrw1379 u2319",
+    "oplib": "kroB200-gen2-50 pr439-gen2-50 d657-gen3-50 rl1323-gen3-50",
+}
+LONG_OF_EACH_SET = {"tsp": 1, "cvrp": 1, "op": 1, "pctsp": 3}
+
+
+@dataclass
+class Case:
+    """An instance, and where it belongs."""
+
+    group: str
+    name: str
+    contest: Round
+
+
+def cases(group: str, is_long: bool) -> Iterator[Case]:
+    """Yield the instances of a group, with their best known objectives."""
+    index = json.loads((SHARED / "index.json").read_text())
+    if group != "sets":
+        for name in (LONG if is_long else NAMES)[group].split():
+            file = SHARED / index[name]["file"]
+            known = (index[name]["best_known"], "best known")
+            yield Case(group, name, Round(str(file), metasage.read_instance(file), known))
+        return
+    for name, key in SETS.items():
+        instances = metasage.read_set(SHARED / index[key]["file"])
+        count = LONG_OF_EACH_SET[instances.problem.name] if is_long else OF_EACH_SET
+        for number in range(count):
+            yield Case(name, f"{name}/{number}", Round(name, instances[number]))
+
+
+def records() -> list[dict[str, Any]]:
+    """Read what was measured before."""
+    if not RESULTS.exists():
+        return []
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()]
+
+
+def run(seconds: float, groups: list[str]) -> None:
+    """Make the searches that are still missing, ours one by one, then those of others."""
+    done = {(r["seconds"], r["instance"], r["solver"]) for r in records()}
+    wanted = [case for group in groups for case in cases(group, seconds > _LONG_FROM)]
+    for case in wanted:
+        for name in OWN:
+            if (seconds, case.name, name) not in done:
+                search(seconds, case, OwnMethod(name))
+    # PyVRP holds Python's lock: one process for each search.
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        jobs = [
+            pool.submit(search, seconds, case, get_baseline(name))
+            for case in wanted
+            for name in OTHERS[case.contest.instance.problem.name]
+            if (seconds, case.name, name) not in done
+        ]
+        for job in jobs:
+            job.result()
+
+
+def search(seconds: float, case: Case, contestant: Contestant) -> None:
+    """Let somebody solve an instance, and write down what was found."""
+    contest = case.contest
+    play(contest, contestant, seconds, SEED)
+    entry = contest.entries.pop()
+    found = entry.outcome
+    record = {
+        "seconds": seconds,
+        "group": case.group,
+        "instance": case.name,
+        "problem": contest.instance.problem.name,
+        "n": contest.instance.size,
+        "solver": entry.solver,
+        "objective": None if found is None else found.objective,
+        "used": None if found is None else round(found.seconds, 2),
+        "best_known": None if contest.best_known is None else contest.best_known[0],
+        "note": entry.note,
+    }
+    RESULTS.parent.mkdir(exist_ok=True)
+    with RESULTS.open("a", encoding="utf-8") as out:
+        out.write(json.dumps(record) + "\n")
+    print(case.name, entry.solver, record["objective"], entry.note, flush=True)
+
+
+def report() -> None:
+    """Print, for each time limit, the mean gap of each solver on each group."""
+    found: dict[tuple[float, str], dict[str, dict[str, dict[str, Any]]]] = {}
+    for record in records():
+        by_name = found.setdefault((record["seconds"], record["group"]), {})
+        by_name.setdefault(record["instance"], {})[record["solver"]] = record
+    for seconds in sorted({seconds for seconds, _ in found}):
+        groups = [group for limit, group in found if limit == seconds]
+        solvers = (*OWN, "lkh", "pyvrp", "ortools")
+        print(f"\n{seconds:g} s\n\n| | instances | " + " | ".join(solvers) + " |")
+        print("|---|---|" + "---|" * len(solvers))
+        for group in groups:
+            by_name = found[seconds, group]
+            cells = [mean_gap(list(by_name.values()), solver) for solver in solvers]
+            print(f"| {group} | {len(by_name)} | " + " | ".join(cells) + " |")
+
+
+def mean_gap(rows: list[dict[str, dict[str, Any]]], solver: str) -> str:
+    """Return the mean gap of a solver in percent, to the best known or to the best here."""
+    gaps, failures = [], 0
+    for row in rows:
+        if solver not in row:
+            continue
+        values = [r["objective"] for r in row.values() if r["objective"] is not None]
+        is_min = row[solver]["problem"] != "op"
+        known = row[solver]["best_known"] or (min(values) if is_min else max(values))
+        value = row[solver]["objective"]
+        if value is None:
+            failures += 1
+        else:
+            gaps.append(100 * (value / known - 1) * (1 if is_min else -1))
+    failed = f" ({failures} without a solution)" if failures else ""
+    return f"{sum(gaps) / len(gaps):.2f}{failed}" if gaps else failed.strip()
+
+
+def main() -> None:
+    """Run or report."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=["run", "report"])
+    parser.add_argument("seconds", nargs="?", type=float, default=10.0)
+    parser.add_argument("groups", nargs="*", default=[*NAMES, "sets"])
+    arguments = parser.parse_args()
+    if arguments.command == "run":
+        run(arguments.seconds, arguments.groups)
+    else:
+        report()
+
+
+if __name__ == "__main__":
+    main()

@@ -9,8 +9,9 @@ import torch
 
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.published import TABLES
+from metasage.adaptation.resources import one_thread
 from metasage.adaptation.result import Incumbent
-from metasage.adaptation.task import Task, one_thread
+from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.problems import Solution
 from metasage.rollout.interface import EdgeBonus, Rollouts

@@ -14,8 +14,9 @@ from torch import Tensor
 from metasage.adaptation.method import Strategy
 from metasage.adaptation.objective import Objective
 from metasage.adaptation.optimiser import Adam
+from metasage.adaptation.resources import one_thread
 from metasage.adaptation.result import Incumbent
-from metasage.adaptation.task import Task, one_thread
+from metasage.adaptation.task import Task
 from metasage.rollout.interface import DecoderInputs, Decoding, Request, Rollouts
 
 

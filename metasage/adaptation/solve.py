@@ -11,6 +11,7 @@ from metasage.adaptation.familiarity import warn_if_unfamiliar
 from metasage.adaptation.local_search import IMPROVE, finish, first_incumbent, reserve
 from metasage.adaptation.method import Method
 from metasage.adaptation.nearest import nearest_neighbour
+from metasage.adaptation.resources import require_device
 from metasage.adaptation.result import Result
 from metasage.adaptation.search import Search
 from metasage.adaptation.stop import (
@@ -20,7 +21,7 @@ from metasage.adaptation.stop import (
     StoppingCriterion,
     deadline_of,
 )
-from metasage.adaptation.task import Task, require_device
+from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.improve import make_improver
 from metasage.numbers import require_seed

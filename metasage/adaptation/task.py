@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
+from metasage.adaptation.resources import (
+    encoding_seconds,
+    free_memory,
+    one_thread,
+    require_memory,
+)
 from metasage.adaptation.result import Incumbent
 from metasage.errors import InputError
 from metasage.policies.policy import AttentionPolicy
@@ -29,9 +32,6 @@ from metasage.rollout.interface import (
 )
 from metasage.rollout.random import instance_seeds
 from metasage.rollout.torch_engine import likeliest_starts
-
-# Operations a second of the encoder on one thread, roughly.
-_ENCODER_SPEED = 3e10
 
 # Chunks are multiples of the engine's tiles, so that its sums stay as they are.
 _CHUNK = 64
@@ -103,11 +103,11 @@ class Task:
         DeadlineReached
             If encoding would take longer than there is time.
         """
-        encoding = _encoding_seconds(policy, instance.num_nodes) * copies
+        encoding = encoding_seconds(policy, instance.num_nodes) * copies
         if deadline is not None and time.monotonic() + encoding > deadline:
             raise DeadlineReached
         memory = free_memory() / 2 if max_memory is None else max_memory
-        _require_memory(instance, copies, memory)
+        require_memory(instance, copies, memory)
         batch = augment(policy.view([instance], device), copies)
         with torch.no_grad(), one_thread():
             embedding = scaled_embedding(policy, sml, batch)
@@ -228,54 +228,3 @@ def scaled_embedding(policy: AttentionPolicy, sml: ScaleMetaLearner | None, batc
     """Encode a batch, and let the scale meta-learner move the embeddings."""
     h = policy.embed(batch)
     return h if sml is None else sml(h, batch)
-
-
-def free_memory() -> float:
-    """Bytes of memory that are free now."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            rows = dict(line.split(":", 1) for line in file)
-        return 1024.0 * int(rows["MemAvailable"].split()[0])
-    except (OSError, KeyError, ValueError):
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-
-
-def _encoding_seconds(policy: AttentionPolicy, nodes: int) -> float:
-    """Estimate the time of the encoder, which cannot be interrupted."""
-    width, layers = policy.config.width, policy.config.layers
-    operations = layers * (24.0 * nodes * width**2 + 4.0 * nodes**2 * width)
-    return operations / _ENCODER_SPEED
-
-
-def require_device(name: str) -> None:
-    """Complain about a device that torch does not know or does not have."""
-    try:
-        torch.zeros(1, device=name)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(f"device '{name}' is not one that torch can use here.") from error
-
-
-def _require_memory(instance: Instance, copies: int, memory: float) -> None:
-    """Refuse an instance that cannot fit, before anything is allocated."""
-    nodes = instance.num_nodes
-    # Embeddings and what the encoder and the decoder make of them: some two dozen
-    # arrays of the width of a network.
-    needed = copies * nodes * 4.0 * 128 * 24
-    if instance.problem.keeps_lengths:
-        needed += copies * 8.0 * nodes * nodes
-    if needed > memory:
-        raise InputError(
-            f"{instance.size} nodes need about {needed / 2**30:.2g} GiB of memory, "
-            f"and {memory / 2**30:.2g} GiB may be used."
-        )
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run torch on one thread: its sums would else depend on the number of threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

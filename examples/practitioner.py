@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import metasage
-from metasage.adaptation.local_search import solve_locally
+from metasage import MaxRuntime, Sage
 from metasage.io import write_solution
 
 DEFAULT = Path(__file__).parent / "town200.vrp"
@@ -24,13 +24,16 @@ def main() -> None:
     instance = metasage.read(file)
     print(f"{instance.name}: {instance.problem.name} with {instance.size} customers")
 
-    result = solve_locally(instance, time_limit=seconds)
+    # The network adapts to the instance, then local search goes on from its best routes.
+    result = metasage.solve(instance, Sage(), MaxRuntime(seconds), improve="final")
     print(f"objective {result.objective:g} with {len(result.best.routes)} routes")
     for at, _, objective in result.curve[:: max(1, len(result.curve) // 5)]:
         print(f"  after {at:4.1f} s: {objective:g}")
 
     # An earlier solution is never made worse.
-    again = solve_locally(instance, time_limit=seconds / 2, initial_solution=result.best)
+    again = metasage.solve(
+        instance, Sage(), MaxRuntime(seconds / 2), improve="final", initial_solution=result.best
+    )
     print(f"objective {again.objective:g} after going on from there")
 
     verdict = metasage.check(instance, again.best)

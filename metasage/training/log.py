@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from metasage.errors import InputError
 from metasage.training.run import CURVE, LOG
 
 
@@ -23,17 +24,13 @@ class RunLog:
     """
 
     def __init__(self, folder: Path, step: int, tensorboard: bool = False) -> None:
+        self._events: Any = _events(folder / "events") if tensorboard else None
         self.path = folder / LOG
         kept = [row for row in read_log(folder) if row["step"] <= step]
         self._file = open(self.path, "w", encoding="utf-8")  # noqa: SIM115 - kept open
         for row in kept:
             self._file.write(json.dumps(row) + "\n")
         self._file.flush()
-        self._events: Any = None
-        if tensorboard:
-            from torch.utils.tensorboard import SummaryWriter  # an extra
-
-            self._events = SummaryWriter(str(folder / "events"))
 
     def write(self, row: dict[str, Any]) -> None:
         """Append a row."""
@@ -49,6 +46,16 @@ class RunLog:
         self._file.close()
         if self._events is not None:
             self._events.close()
+
+
+def _events(folder: Path) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise InputError(
+            "TensorBoard is not installed: pip install 'metasage[tensorboard]'."
+        ) from None
+    return SummaryWriter(str(folder))
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:

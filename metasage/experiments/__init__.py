@@ -7,6 +7,7 @@ from metasage.experiments.base import Experiment
 from metasage.experiments.components import Components
 from metasage.experiments.curves import Curves
 from metasage.experiments.embedding_distance import EmbeddingDistance
+from metasage.experiments.main import Main
 from metasage.experiments.scale_matching import ScaleMatching
 from metasage.experiments.sml_gain import SmlGain
 from metasage.experiments.sml_objectives import SmlObjectives
@@ -15,6 +16,7 @@ from metasage.experiments.zero_shot import ZeroShot
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
+        Main(),
         ZeroShot(),
         SmlGain(),
         EmbeddingDistance(),

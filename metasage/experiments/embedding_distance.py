@@ -26,8 +26,8 @@ class EmbeddingDistance(Experiment):
     name = "embedding-distance"
     shows = "L1 distance that adaptation moves the embeddings, with and without SML"
     source = "table 4"
-    cpu = Profile({200: 4}, iterations=50, rollouts=100, problems=("tsp", "cvrp"))
-    paper = replace(PAPER, instances={200: 1000}, problems=("tsp", "cvrp"))
+    cpu = Profile({500: 2}, iterations=50, rollouts=100, problems=("tsp", "cvrp"))
+    paper = replace(PAPER, instances={500: 128}, problems=("tsp", "cvrp"))
 
     def run(self, bench: Bench, profile: Profile) -> Table:  # noqa: D102
         rows: list[list[Cell]] = []

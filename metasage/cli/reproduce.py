@@ -37,6 +37,10 @@ def reproduce(
     limit: Annotated[
         int | None, typer.Option("--limit", help="At most so many instances of a size.")
     ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", metavar="FOLDER", help="Instances that the package does not have."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of all searches.")] = 1234,
     threads: Annotated[int, typer.Option("--threads", help="Threads; 0 for all cores.")] = 0,
     json: Json = None,
@@ -63,6 +67,7 @@ def reproduce(
         seed,
         threads,
         None if quiet else lambda line: typer.echo(line, err=True),
+        None if data is None else Path(data),
     )
     try:
         table = experiment.run(bench, chosen)

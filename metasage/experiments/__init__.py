@@ -6,6 +6,7 @@ from metasage.errors import InputError
 from metasage.experiments.base import Experiment
 from metasage.experiments.components import Components
 from metasage.experiments.curves import Curves
+from metasage.experiments.cvrplib import Cvrplib
 from metasage.experiments.embedding_distance import EmbeddingDistance
 from metasage.experiments.main import Main
 from metasage.experiments.scale_matching import ScaleMatching
@@ -24,6 +25,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         SmlObjectives(),
         Components(),
         Curves(),
+        Cvrplib(),
     )
 }
 

@@ -67,6 +67,8 @@ class Bench:
         Threads of the engine; 0 for all cores.
     listener
         Called with a line of text for every search.
+    data
+        Folder of instances that are not drawn, but read.
     """
 
     def __init__(
@@ -78,10 +80,11 @@ class Bench:
         seed: int = 1234,
         threads: int = 0,
         listener: Callable[[str], None] | None = None,
+        data: Path | None = None,
     ) -> None:
         self.folder, self.models, self.smls, self.kind = folder, models, smls, kind
         self.seed, self.threads = seed, threads
-        self.listener = listener
+        self.listener, self.data = listener, data
         self._loaded: dict[str, tuple[Model, str]] = {}
 
     def listen(self, row: dict[str, Any]) -> None:

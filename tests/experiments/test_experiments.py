@@ -5,15 +5,18 @@ from dataclasses import replace
 import pytest
 import torch
 
+from metasage.errors import InputError
 from metasage.experiments import EXPERIMENTS
 from metasage.experiments.base import Profile, change
 from metasage.experiments.bench import Bench, Found
 from metasage.experiments.curves import mean_curve
+from metasage.io import write_instance
 from metasage.policies.config import PolicyConfig
 from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.sml import ScaleMetaLearner, Sml
 from metasage.policies.sml_files import save_sml
+from metasage.problems.sets import generate
 from metasage.training.sml import settings as sml_settings
 
 
@@ -44,15 +47,21 @@ def test_an_experiment_runs_and_goes_on(tmp_path, networks, name, monkeypatch):
     monkeypatch.setitem(sml_settings.RECIPES, "cpu", short)
     experiment = EXPERIMENTS[name]
     profile = replace(TINY, problems=experiment.cpu.problems)
+    for seed in (1, 2):
+        write_instance(tmp_path / f"X-{seed}.vrp", generate("cvrp", 12, 1, seed)[0])
     lines: list[str] = []
-    table = experiment.run(Bench(tmp_path, *networks, listener=lines.append), profile)
+
+    def bench():
+        return Bench(tmp_path, *networks, listener=lines.append, data=tmp_path)
+
+    table = experiment.run(bench(), profile)
     assert lines
     assert table.rows
     assert all(len(row) == len(table.columns) for row in table.rows)
     files = table.save(tmp_path / name)
     assert all(file.stat().st_size > 100 for file in files)
     lines.clear()
-    again = experiment.run(Bench(tmp_path, *networks, listener=lines.append), profile)
+    again = experiment.run(bench(), profile)
     assert again.rows == table.rows
     assert not lines, "nothing is searched twice"
 
@@ -87,3 +96,13 @@ def test_the_papers_test_sets_are_the_instances(tmp_path, networks, shared):
     stored = np.load(shared / "data/paper_sets/vrp500_main_table_seed1234.npz")
     found = bench.instances("cvrp", 500, 2)[1]
     np.testing.assert_array_equal(found.coords[1:].astype(np.float32), stored["loc"][1])
+
+
+def test_x_instances_are_put_together_by_size(tmp_path, networks):
+    for name, size, seed in (("small", 12, 1), ("other", 14, 2), ("large", 120, 3)):
+        write_instance(tmp_path / f"{name}.vrp", generate("cvrp", size, 1, seed)[0])
+    profile = replace(TINY, instances={10: 5, 110: 5, 500: 5})
+    table = EXPERIMENTS["cvrplib"].run(Bench(tmp_path, *networks, data=tmp_path), profile)
+    assert [row[:3] for row in table.rows] == [["10 to 109", 2, None], ["110 to 209", 1, None]]
+    with pytest.raises(InputError, match="--data"):
+        EXPERIMENTS["cvrplib"].run(Bench(tmp_path, *networks), profile)

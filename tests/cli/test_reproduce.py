@@ -59,8 +59,8 @@ def test_the_list_names_all_experiments(metasage):
     code, out, _ = metasage("reproduce", "list")
     assert code == 0
     names = {line.split()[0] for line in out.splitlines()[1:]}
-    assert names == {"zero-shot", "sml-gain", "embedding-distance", "scale-matching",
-                     "sml-objectives", "components", "curves"}  # fmt: skip
+    assert names == {"main", "zero-shot", "sml-gain", "embedding-distance", "scale-matching",
+                     "sml-objectives", "components", "curves", "cvrplib"}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,8 @@ def test_the_list_names_all_experiments(metasage):
         (["magic"], "experiment 'magic' is not one of"),
         (["zero-shot", "--profile", "gpu"], "profile 'gpu'"),
         (["zero-shot", "--problem", "knapsack"], "no part on 'knapsack'"),
+        (["cvrplib"], "name the folder of the X instances by --data"),
+        (["cvrplib", "--data", "nowhere"], "there is no .vrp file in this folder"),
         (["components", "--problem", "op"], "components has no part on 'op'"),
         (["zero-shot", "--model", "tsp"], "not of the form PROBLEM=NAME"),
         (["zero-shot", "--limit", "0"], "limit is 0"),

@@ -46,6 +46,10 @@ class Profile:
         """Return the number of iterations on a problem."""
         return self.iterations // 2 if problem in ("pctsp", "op") else self.iterations
 
+    def plan(self, problem: str) -> dict[str, Any]:
+        """Return the settings of a method that the profile decides."""
+        return {"iterations": self.iterations_of(problem), "rollouts": self.rollouts}
+
 
 # Numbers of instances as in the paper.
 PAPER = Profile({200: 1000, 500: 128, 1000: 128})

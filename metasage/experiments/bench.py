@@ -48,6 +48,11 @@ class Found:
     values: dict[str, float]
 
 
+def mean_objective(found: Sequence[Found]) -> float:
+    """Mean over the objectives of searches."""
+    return sum(result.objective for result in found) / len(found)
+
+
 class Bench:
     """A folder of results, and the networks they are made with.
 
@@ -112,7 +117,7 @@ class Bench:
     def mean(self, label: str, problem: str, size: int, count: int, **options: Any) -> float:
         """Mean objective of `search` over the first instances of a test set."""
         found = self.searches(label, problem, size, count, **options)
-        return sum(result.objective for result in found) / len(found)
+        return mean_objective(found)
 
     def searches(
         self, label: str, problem: str, size: int, count: int, **options: Any

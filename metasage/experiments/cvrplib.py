@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from metasage.adaptation.eas import Eas
 from metasage.adaptation.sage import Sage
 from metasage.errors import InputError
 from metasage.experiments.base import PAPER, Cell, Experiment, Profile, Table
-from metasage.experiments.bench import Bench
+from metasage.experiments.bench import Bench, mean_objective
 from metasage.io import read_best_known, read_instance
 from metasage.problems import Instance
 
@@ -30,10 +29,7 @@ class Cvrplib(Experiment):
 
     def run(self, bench: Bench, profile: Profile) -> Table:  # noqa: D102
         files = _files(bench)
-        planned: dict[str, Any] = {
-            "iterations": profile.iterations,
-            "rollouts": profile.rollouts,
-        }
+        planned = profile.plan("cvrp")
         rows: list[list[Cell]] = []
         for least, count in profile.instances.items():
             # The last range of the paper has its upper end, 1000, too.
@@ -55,7 +51,7 @@ class Cvrplib(Experiment):
                     )
                     for file, instance in chosen
                 ]  # fmt: skip
-                means.append(sum(result.objective for result in found) / len(found))
+                means.append(mean_objective(found))
             rows.append([f"{least} to {most}", len(chosen), *means])
         columns = ["N", "instances", "best known", "EAS", "Meta-SAGE"]
         notes = [f"{profile.iterations} iterations; the smallest instances of each range."]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.eas import Eas
 from metasage.adaptation.method import Method
@@ -11,7 +9,7 @@ from metasage.adaptation.sage import Sage
 from metasage.adaptation.sgbs import Sgbs
 from metasage.baselines import get_baseline
 from metasage.experiments.base import PAPER, Cell, Experiment, Profile, Table, change
-from metasage.experiments.bench import Bench, Found
+from metasage.experiments.bench import Bench, Found, mean_objective
 from metasage.policies.sml import Sml
 from metasage.problems import Instance
 
@@ -44,10 +42,10 @@ class Main(Experiment):
                 }
                 seconds = [result.seconds for result in found["Meta-SAGE"]]
                 solver = _solve(bench, problem, size, seconds)
-                reference = _mean(solver) if solver else None
+                reference = mean_objective(solver) if solver else None
                 for label, results in ({_SOLVERS[problem]: solver} | found).items():
                     if results:
-                        mean = _mean(results)
+                        mean = mean_objective(results)
                         gap = None if reference is None else -change(reference, mean, problem)
                         spent = sum(result.seconds for result in results) / count
                         rows.append([problem, size, count, label, mean, gap, spent])
@@ -62,10 +60,7 @@ class Main(Experiment):
 def _methods(
     bench: Bench, profile: Profile, problem: str, size: int
 ) -> dict[str, tuple[Method, Sml | None]]:
-    planned: dict[str, Any] = {
-        "iterations": profile.iterations_of(problem),
-        "rollouts": profile.rollouts,
-    }
+    planned = profile.plan(problem)
     methods: dict[str, tuple[Method, Sml | None]] = {
         "EAS": (Eas(**planned), None),
         "SGBS+EAS": (Sgbs(eas=True, **planned), None),
@@ -89,9 +84,5 @@ def _solve(bench: Bench, problem: str, size: int, seconds: list[float]) -> list[
             curve = [(at, 0, objective) for at, objective in outcome.curve]
             return Found(outcome.objective, outcome.seconds, curve, {})
 
-        found.append(bench.remembered(solver.name, problem, size, index, [], make))
+        found.append(bench.remembered(solver.name, problem, size, index, [seconds[index]], make))
     return found
-
-
-def _mean(found: list[Found]) -> float:
-    return sum(result.objective for result in found) / len(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, permutations, product
 
 from metasage.improve.improver import Improver
@@ -15,13 +16,15 @@ MOST_NODES = 5
 class TinyImprover(Improver):
     """Finds an optimum, in less than a second, whatever time there is."""
 
-    _best: Solution | None = None
-
     @property
     def best(self) -> Solution | None:  # noqa: D102
-        return self._best
+        return self._optimum
 
     def construct(self) -> Solution:  # noqa: D102
+        return self._optimum
+
+    @cached_property
+    def _optimum(self) -> Solution:
         sign = 1 if self.instance.problem.sense == "min" else -1
 
         def rank(solution: Solution) -> tuple[bool, float]:
@@ -31,7 +34,7 @@ class TinyImprover(Improver):
         return min(every_solution(self.instance), key=rank)
 
     def _polish(self, solutions: Sequence[Solution], deadline: float | None) -> list[Solution]:
-        return [self.construct()] * len(solutions)
+        return [self._optimum] * len(solutions)
 
     def _improve(
         self,
@@ -41,11 +44,10 @@ class TinyImprover(Improver):
         seed: int,
         tell: Callable[[float], None],
     ) -> Solution:
-        self._best = self.construct()
-        objective = check(self.instance, self._best).objective
+        objective = check(self.instance, self._optimum).objective
         if objective is not None:
             tell(objective)
-        return self._best
+        return self._optimum
 
 
 def every_solution(instance: Instance) -> Iterator[Solution]:

@@ -18,7 +18,7 @@ demo: $(BUILT)
 # Threads that wait without spinning share busy machines well.
 test: export OMP_WAIT_POLICY = PASSIVE
 test: lint types
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered -q
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --cov --cov-report=term:skip-covered -q
 
 lint: $(BUILT)
 	$(BIN)/ruff check .

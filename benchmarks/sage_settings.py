@@ -23,7 +23,7 @@ NETWORKS = {
     "pctsp": "checkpoints/am/pctsp_det_100/epoch-99.pt",
     "op": "checkpoints/am/op_dist_100/epoch-99.pt",
 }
-SET_SEED, SEED, ITERATIONS = 4321, 1, 50
+SET_SEED, SEED, ITERATIONS, ROLLOUTS = 4321, 1, 50, 200
 
 RATES = {"tsp": 3.2e-3, "cvrp": 4.1e-3, "pctsp": 1e-3, "op": 1e-3}
 
@@ -53,7 +53,7 @@ def variants(problem: str) -> dict[str, Sage]:
             "temperature": 0.7,
         },
     }
-    return {name: Sage(iterations=ITERATIONS, **plan) for name, plan in plans.items()}
+    return {name: Sage(iterations=ITERATIONS, rollouts=ROLLOUTS, **plan) for name, plan in plans.items()}
 
 
 def main() -> None:

@@ -40,6 +40,7 @@ def variants(problem: str) -> dict[str, Sage]:
         "alpha 5": {"alpha": 5.0, "alpha_end": 5.0},
         "alpha 20": {"alpha": 20.0, "alpha_end": 20.0},
         "alpha 40": {"alpha": 40.0, "alpha_end": 40.0},
+        "alpha 80": {"alpha": 80.0, "alpha_end": 80.0},
         "alpha 40 to 10": {"alpha": 40.0, "alpha_end": 10.0},
         "alpha 20, rate x2": {"alpha": 20.0, "alpha_end": 20.0, "learning_rate": 2 * rate},
         "alpha 20, lambda 0.02": {"alpha": 20.0, "alpha_end": 20.0, "imitation": 0.02},

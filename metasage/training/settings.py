@@ -56,6 +56,11 @@ class Stage:
         if not 0 <= self.clustered <= 1:
             raise InputError(f"clustered is {self.clustered} and must lie between 0 and 1.")
 
+    @property
+    def work(self) -> int:
+        """Work of an instance in units of its own: the decoded nodes of its rollouts."""
+        return self.size * self.rollouts
+
     def lr_at(self, step: int) -> float:
         """Learning rate of a step of this stage."""
         if not self.lr_end:
@@ -152,6 +157,15 @@ class TrainingSettings:
     def total_instances(self) -> int:
         """Number of instances that the whole run sees."""
         return sum(stage.steps * stage.batch for stage in self.stages)
+
+    def work_after(self, step: int) -> int:
+        """Return the work of all instances after some steps, in the units of `Stage.work`."""
+        left = 0
+        for stage in self.stages:
+            done = min(step, stage.steps)
+            left += (stage.steps - done) * stage.batch * stage.work
+            step -= done
+        return left
 
     def at(self, step: int) -> tuple[Stage, int]:
         """Return the stage of a step, and the step inside it."""

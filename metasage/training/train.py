@@ -138,7 +138,6 @@ class _Clock:
 
 def _progress_row(run: Run, report: StepReport, clock: _Clock) -> dict[str, Any]:
     stage, inside = run.settings.at(run.step - 1)
-    left = run.settings.total_instances - run.instances
     row: dict[str, Any] = {
         "step": run.step,
         "instances": run.instances,
@@ -146,7 +145,7 @@ def _progress_row(run: Run, report: StepReport, clock: _Clock) -> dict[str, Any]
         "lr": stage.lr_at(inside),
         "instances_per_second": clock.speed,
         "seconds": run.seconds,
-        "seconds_left": left / clock.speed,
+        "seconds_left": run.settings.work_after(run.step) / (stage.work * clock.speed),
     }
     if report.is_finite:
         return row | {"cost": report.cost, "best": report.best, "norm": report.norm}

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from metasage.errors import InputError
@@ -42,6 +44,16 @@ def test_settings_come_from_toml(tmp_path):
     path.write_text("method = ")
     with pytest.raises(InputError, match="TOML"):
         load_settings(path)
+
+
+def test_the_work_left_counts_the_nodes_of_later_stages():
+    small = Stage(size=20, batch=8, rollouts=4, steps=10, lr=1e-4)
+    large = Stage(size=100, batch=2, rollouts=10, steps=5, lr=1e-4)
+    settings = replace(SMALL, stages=(small, large))
+    assert settings.work_after(0) == 10 * 8 * 80 + 5 * 2 * 1000
+    assert settings.work_after(9) == 8 * 80 + 5 * 2 * 1000
+    assert settings.work_after(12) == 3 * 2 * 1000
+    assert settings.work_after(15) == 0
 
 
 def test_settings_survive_being_written(tmp_path):

@@ -3,7 +3,7 @@
     python benchmarks/adaptation.py run tsp-200 cvrp-200 ...   (or: run all)
     python benchmarks/adaptation.py report
 
-Every iteration has 200 rollouts, at both sizes. Every finished search is a line of
+Every iteration has 100 rollouts, at both sizes. Every finished search is a line of
 ``benchmarks/results/adaptation.jsonl``, and is not run again; an interrupted run goes
 on where it stopped. Two processes with ``--threads 1`` may run different experiments
 at once. Networks and sets are the published ones, in the folder that
@@ -31,7 +31,7 @@ from metasage.policies.library import find_model
 SHARED = Path(os.environ.get("METASAGE_SHARED", "../shared"))
 RESULTS = Path(__file__).parent / "results" / "adaptation.jsonl"
 ITERATIONS = 50
-ROLLOUTS = 200
+ROLLOUTS = 100
 SEED = 1234
 
 TIMED = {"as": ActiveSearch(rollouts=ROLLOUTS), "sgbs-eas": Sgbs(eas=True, rollouts=ROLLOUTS)}
@@ -89,7 +89,7 @@ def _experiments() -> dict[str, Experiment]:
         found[f"{problem}-500"] = Experiment(
             problem, 500, 8, rows | {"sgbs-eas": TIMED["sgbs-eas"]}
         )
-        found[f"{problem}-500-parts"] = Experiment(problem, 500, 8, PARTS)
+        found[f"{problem}-500-parts"] = Experiment(problem, 500, 4, PARTS)
     for problem in ("pctsp", "op"):
         rows = {"sage-default": READINGS["sage-default"], "sage-paper": READINGS["sage-paper"]}
         found[f"{problem}-200"] = Experiment(problem, 200, 16, rows | PLAIN)

@@ -23,7 +23,7 @@ NETWORKS = {
     "pctsp": "checkpoints/am/pctsp_det_100/epoch-99.pt",
     "op": "checkpoints/am/op_dist_100/epoch-99.pt",
 }
-SET_SEED, SEED, ITERATIONS, ROLLOUTS = 4321, 1, 50, 200
+SET_SEED, SEED, ITERATIONS, ROLLOUTS = 4321, 1, 50, 100
 
 RATES = {"tsp": 3.2e-3, "cvrp": 4.1e-3, "pctsp": 1e-3, "op": 1e-3}
 
@@ -38,6 +38,7 @@ def variants(problem: str) -> dict[str, Sage]:
         "sampled start": {"greedy_start": False},
         "no bias": {"bias": "none"},
         "alpha 5": {"alpha": 5.0, "alpha_end": 5.0},
+        "alpha 10": {"alpha": 10.0, "alpha_end": 10.0},
         "alpha 20": {"alpha": 20.0, "alpha_end": 20.0},
         "alpha 40": {"alpha": 40.0, "alpha_end": 40.0},
         "alpha 80": {"alpha": 80.0, "alpha_end": 80.0},
@@ -54,7 +55,9 @@ def variants(problem: str) -> dict[str, Sage]:
             "temperature": 0.7,
         },
     }
-    return {name: Sage(iterations=ITERATIONS, rollouts=ROLLOUTS, **plan) for name, plan in plans.items()}
+    return {
+        name: Sage(iterations=ITERATIONS, rollouts=ROLLOUTS, **plan) for name, plan in plans.items()
+    }
 
 
 def main() -> None:
@@ -64,8 +67,10 @@ def main() -> None:
     parser.add_argument("size", type=int)
     parser.add_argument("--count", type=int, default=6)
     parser.add_argument("--only", nargs="*", help="Names of variants; all by default.")
+    parser.add_argument("--model", help="A published network by default.")
     arguments = parser.parse_args()
-    model = find_model(str(SHARED / NETWORKS[arguments.problem]), arguments.problem)
+    name = arguments.model or str(SHARED / NETWORKS[arguments.problem])
+    model = find_model(name, arguments.problem)
     instances = metasage.generate(arguments.problem, arguments.size, arguments.count, SET_SEED)
     sign = 1 if instances.problem.sense == "min" else -1
     base = None

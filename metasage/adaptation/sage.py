@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 
 from metasage.adaptation.gradient import GradientAdaptation
+from metasage.adaptation.greedy_start import STRENGTHS, GreedyStart, Guide
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.objective import Objective
 from metasage.adaptation.published import EAS_RATES, IMITATION
 from metasage.adaptation.query import QueryAdaptation, initial_eta
-from metasage.adaptation.result import Incumbent
 from metasage.adaptation.schedule import BiasSchedule, Geometric
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
-from metasage.rollout.interface import Adapter, DecoderInputs, Decoding, Rollouts
+from metasage.rollout.interface import Adapter, DecoderInputs, Decoding
 
 Preset = Literal["default", "paper", "official"]
 
@@ -26,7 +26,7 @@ PRESETS: dict[str, dict[str, Any]] = {
               "replay": False, "greedy_start": False, "horizon": None, "tsp_weight_decay": 0.0},
     "official": {"bias": "inside", "alpha": 1.0, "alpha_end": 0.3, "by_density": False,
                  "replay": True, "greedy_start": False, "horizon": 200, "tsp_weight_decay": 1e-6},
-    "default": {"bias": "outside", "alpha": 10.0, "alpha_end": 10.0, "by_density": True,
+    "default": {"bias": "outside", "alpha": None, "alpha_end": None, "by_density": True,
                 "replay": True, "greedy_start": True, "horizon": None, "tsp_weight_decay": 0.0},
 }  # fmt: skip
 
@@ -46,7 +46,8 @@ class Sage(Method):
         Formula of the locality bias: ``outside`` or ``inside`` the clipping, or
         ``none``.
     alpha, alpha_end
-        Strength of the locality bias at the start and at the end.
+        Strength of the locality bias at the start and at the end. ``default``
+        holds one strength, which the greedy iteration chooses; see `GreedyStart`.
     by_density
         Whether that strength grows with the square root of the size.
     temperature, temperature_end
@@ -87,18 +88,19 @@ class Sage(Method):
             raise InputError(f"adapter '{self.adapter}' is not query or embedding.")
         if self.bias not in (None, "outside", "inside", "none"):
             raise InputError(f"bias '{self.bias}' is not outside, inside or none.")
-        self.schedules()
+        self.schedules("tsp")
 
     def _get(self, name: str) -> Any:
         own = getattr(self, name, None)
         return PRESETS[self.preset][name] if own is None else own
 
-    def schedules(self) -> tuple[BiasSchedule | None, Geometric]:
+    def schedules(self, problem: str) -> tuple[BiasSchedule | None, Geometric]:
         """Return the schedules of the locality bias and of the temperature."""
         temperature = Geometric(self.temperature, self.temperature_end)
         if self._get("bias") == "none":
             return None, temperature
-        alpha = Geometric(self._get("alpha"), self._get("alpha_end"))
+        start = self._get("alpha") or STRENGTHS[problem][0]
+        alpha = Geometric(start, self._get("alpha_end") or start)
         return BiasSchedule(self._get("bias"), alpha, self._get("by_density")), temperature
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
@@ -109,51 +111,21 @@ class Sage(Method):
             self._get("tsp_weight_decay") if problem == "tsp" else 0.0,
             self._get("replay"),
         )
-        guide = _Guide(*self.schedules(), self._get("horizon"))
+        guide = Guide(*self.schedules(problem), self._get("horizon"))
         kind = _SageOnQuery if self.adapter == "query" else SageOnEmbedding
         strategy = kind(task, objective, guide)
-        return _GreedyFirst(task, strategy) if self._get("greedy_start") else strategy
-
-
-@dataclass(frozen=True)
-class _Guide:
-    """Bias and temperature of an iteration."""
-
-    bias: BiasSchedule | None
-    temperature: Geometric
-    horizon: int | None
-
-    def decoding(self, task: Task, iteration: int, progress: float) -> Decoding:
-        if self.horizon is not None:
-            progress = iteration / self.horizon
-        bias = None if self.bias is None else self.bias.at(progress, task.instance.size)
-        return replace(task.decoding, temperature=self.temperature.at(progress), bias=bias)
-
-
-class _GreedyFirst(Strategy):
-    """One greedy iteration, whose best solution the samples then imitate."""
-
-    def __init__(self, task: Task, samples: QueryAdaptation | GradientAdaptation) -> None:
-        self.task, self.samples = task, samples
-        self.is_first = True
-
-    def rollout(self, iteration: int, progress: float) -> Rollouts:
-        if self.is_first:
-            return self.task.rollout(replace(self.task.decoding, greedy=True), iteration)
-        return self.samples.rollout(iteration, progress)
-
-    def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:
-        if self.is_first:
-            self.samples.target = self.task.replayed(incumbent)
-            self.is_first = False
-        else:
-            self.samples.learn(rollouts, incumbent)
+        if not self._get("greedy_start"):
+            return strategy
+        tried = [guide]
+        if guide.bias is not None and self._get("alpha") is None:
+            tried = [guide.with_strength(alpha) for alpha in STRENGTHS[problem]]
+        return GreedyStart(task, strategy, tried)
 
 
 class _SageOnQuery(QueryAdaptation):
     """The appendix of the paper: eta acts on the query q*."""
 
-    def __init__(self, task: Task, objective: Objective, guide: _Guide) -> None:
+    def __init__(self, task: Task, objective: Objective, guide: Guide) -> None:
         super().__init__(task, objective)
         self.guide = guide
 
@@ -165,7 +137,7 @@ class _SageOnQuery(QueryAdaptation):
 class SageOnEmbedding(GradientAdaptation):
     """The main text of the paper: eta acts on the node embeddings h."""
 
-    def __init__(self, task: Task, objective: Objective, guide: _Guide) -> None:
+    def __init__(self, task: Task, objective: Objective, guide: Guide) -> None:
         super().__init__(task, objective)
         self.guide = guide
 

@@ -1,6 +1,7 @@
 """What each adaptation method changes, and what it must not."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.eas import Eas
 from metasage.adaptation.eas_tab import EasTab
 from metasage.adaptation.greedy import Greedy
+from metasage.adaptation.greedy_start import STRENGTHS, Guide, strongest_borne
 from metasage.adaptation.methods import METHODS
 from metasage.adaptation.objective import Objective
 from metasage.adaptation.optimiser import Adam
@@ -23,7 +25,7 @@ from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.problems.sets import generate
 from metasage.rollout import get_engine
-from metasage.rollout.interface import Adapter, Decoding
+from metasage.rollout.interface import Adapter, Decoding, LocalityBias
 
 LEARNERS = ["as", "eas-lay", "eas-emb", "eas-tab", "sage"]
 VARIANTS = [
@@ -302,9 +304,40 @@ def test_the_table_favours_the_incumbents_edges_as_published(problem, request):
 def test_a_greedy_start_is_the_greedy_method_and_is_imitated(model):
     instance = generate(model.config.problem, 15, 1, 3)[0]
     greedy = solve(instance, Greedy(), model=model)
-    first = solve(instance, Sage(iterations=1), model=model)
+    first = solve(instance, Sage(iterations=1, bias="none"), model=model)
     assert first.best == greedy.best
     task = make_task(model)
     strategy = Sage().start(task)
     incumbent = run(strategy, task, 1)
     assert torch.equal(strategy.samples.target, task.replayed(incumbent))
+
+
+def test_a_greedy_start_tries_strengths_of_the_bias_on_equal_shares(cvrp_model):
+    task = make_task(cvrp_model, size=20)
+    strategy = Sage().start(task)
+    rollouts = strategy.rollout(0, 0.0)
+    half = replace(task, rollouts=task.rollouts // 2)
+    biases = [LocalityBias("outside", alpha * 0.2**0.5) for alpha in STRENGTHS["cvrp"]]
+    parts = [
+        half.rollout(replace(task.decoding, greedy=True, bias=bias), 0).cost for bias in biases
+    ]
+    assert torch.equal(rollouts.cost, torch.cat(parts, dim=1))
+    means = [float(part.mean()) for part in parts]
+    stronger = means[1] <= 1.02 * means[0]
+    assert strategy.samples.guide.bias.alpha.start == STRENGTHS["cvrp"][stronger]
+
+
+@pytest.mark.parametrize(
+    ("costs", "kept"),
+    [((10.0, 10.1), 40.0), ((10.0, 10.3), 10.0), ((10.3, 10.0), 40.0), ((-5.0, -4.95), 40.0),
+     ((-5.0, -4.8), 10.0)],
+)  # fmt: skip
+def test_the_strongest_bias_is_kept_that_costs_little(costs, kept):
+    plain = Guide(BiasSchedule("outside", Geometric(1, 1)), Geometric(1, 1), None)
+    guides = [plain.with_strength(alpha) for alpha in (10.0, 40.0)]
+    assert strongest_borne(guides, list(costs)).bias.alpha.at(0.5) == pytest.approx(kept)
+
+
+def test_a_strength_that_is_given_is_not_tried(cvrp_model):
+    strategy = Sage(alpha=7.0).start(make_task(cvrp_model))
+    assert [guide.bias.alpha for guide in strategy.tried] == [Geometric(7.0, 7.0)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from torch import Tensor
 
@@ -104,6 +104,10 @@ class GreedyStart(Strategy):
             self.is_first = False
         else:
             self.samples.learn(rollouts, incumbent)
+
+    def chosen(self) -> dict[str, Any]:  # noqa: D102
+        bias = self.samples.guide.bias
+        return {} if bias is None else {"alpha": bias.alpha.start, "alpha_end": bias.alpha.end}
 
 
 def strongest_borne(guides: list[Guide], costs: list[float]) -> Guide:

@@ -86,3 +86,7 @@ class Strategy(ABC):
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:
         """Change the policy in the light of what was found; by default, nothing."""
         return None
+
+    def chosen(self) -> dict[str, Any]:
+        """Return settings that were left open and that the strategy found; by default, none."""
+        return {}

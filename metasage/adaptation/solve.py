@@ -9,7 +9,7 @@ from functools import partial
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.familiarity import warn_if_unfamiliar
 from metasage.adaptation.local_search import IMPROVE, finish, first_incumbent, reserve
-from metasage.adaptation.method import Method
+from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.nearest import nearest_neighbour
 from metasage.adaptation.resources import require_device
 from metasage.adaptation.result import Result
@@ -129,6 +129,7 @@ def solve(
     if improver is not None and improve == "memetic":
         polish = partial(improver.polish, deadline=deadline)
     search = Search(incumbent, stop, horizon, limit, callbacks, started, polish)
+    strategy: Strategy | None = None
     with suppress(DeadlineReached):
         task = Task.of(
             instance,
@@ -143,7 +144,8 @@ def solve(
             deadline=deadline,
             device=device,
         )
-        search.run(method.start(task))
+        strategy = method.start(task)
+        search.run(strategy)
     interrupted = search.interrupted
     if improver is not None and not interrupted:
         end = None if whole is None else whole.deadline - reserve(whole.seconds)
@@ -171,7 +173,7 @@ def solve(
         interrupted,
         {
             "method": method.name,
-            "parameters": method.parameters(),
+            "parameters": method.parameters() | (strategy.chosen() if strategy else {}),
             "preset": getattr(method, "preset", "default"),
             "model": model.name,
             "sml": "none" if found is None else found.name,

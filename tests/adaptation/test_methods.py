@@ -324,7 +324,10 @@ def test_a_greedy_start_tries_strengths_of_the_bias_on_equal_shares(cvrp_model):
     assert torch.equal(rollouts.cost, torch.cat(parts, dim=1))
     means = [float(part.mean()) for part in parts]
     stronger = means[1] <= 1.02 * means[0]
-    assert strategy.samples.guide.bias.alpha.start == STRENGTHS["cvrp"][stronger]
+    kept = STRENGTHS["cvrp"][stronger]
+    assert strategy.chosen() == {"alpha": kept, "alpha_end": kept}
+    result = solve(task.instance, Sage(iterations=1), model=cvrp_model, seed=task.seed)
+    assert result.to_dict()["parameters"]["alpha"] == kept
 
 
 @pytest.mark.parametrize(

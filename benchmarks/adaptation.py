@@ -9,9 +9,10 @@ on where it stopped. Two processes with ``--threads 1`` may run different experi
 at once. Networks and sets are the published ones, in the folder that
 ``METASAGE_SHARED`` names.
 
-Rows at equal iterations run 50 of them. Rows at equal seconds get as many as
-`sage-default` took for its 50 on the same instance; sampling and EAS, which have
-no schedule, are measured in one search for both.
+Rows at equal iterations run 50 of them. Rows at equal seconds go on until they took
+as many as `sage-default` did for its 50 on the same instance, and what they found
+until then counts; sampling and EAS, which have no schedule, are measured in one
+search for both.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import metasage
-from metasage import ActiveSearch, Eas, MaxRuntime, Sage, Sampling, Sgbs
+from metasage import ActiveSearch, Eas, Sage, Sampling, Sgbs
 from metasage.adaptation.method import Method
 from metasage.policies.library import find_model
 
@@ -34,8 +35,9 @@ ITERATIONS = 50
 ROLLOUTS = 100
 SEED = 1234
 
-TIMED = {"as": ActiveSearch(rollouts=ROLLOUTS), "sgbs-eas": Sgbs(eas=True, rollouts=ROLLOUTS)}
-PLAIN = {"sample": Sampling(rollouts=ROLLOUTS), "eas-lay": Eas(rollouts=ROLLOUTS)}
+ENDLESS: dict[str, Any] = {"iterations": 1_000_000, "rollouts": ROLLOUTS}
+TIMED = {"as": ActiveSearch(**ENDLESS), "sgbs-eas": Sgbs(eas=True, **ENDLESS)}
+PLAIN = {"sample": Sampling(**ENDLESS), "eas-lay": Eas(**ENDLESS)}
 PLANNED: dict[str, Any] = {"iterations": ITERATIONS, "rollouts": ROLLOUTS}
 READINGS = {
     "sage-default": Sage(**PLANNED),
@@ -118,11 +120,13 @@ def run(name: str, threads: int) -> None:
         for row, method in experiment.rows.items():
             if (name, row, index) in done:
                 continue
-            record = {"experiment": name, "row": row, "index": index}
-            seconds = None
+            iterations, seconds = ITERATIONS, 0.0
             if row in TIMED or row in PLAIN:
                 seconds = done[name, "sage-default", index]["seconds"]
-            record |= search(instances[index], model, method, seconds, row in PLAIN, threads)
+            if row in TIMED:
+                iterations = 0
+            record = {"experiment": name, "row": row, "index": index}
+            record |= search(instances[index], model, method, iterations, seconds, threads)
             done[name, row, index] = record
             RESULTS.parent.mkdir(exist_ok=True)
             with RESULTS.open("a", encoding="utf-8") as out:
@@ -134,17 +138,15 @@ def search(
     instance: metasage.Instance,
     model: Any,
     method: Method,
-    seconds: float | None,
-    both: bool,
+    iterations: int,
+    seconds: float,
     threads: int,
 ) -> dict[str, Any]:
-    """Search once, for the method's iterations, for some seconds, or until both are over."""
-    stop: Any = None if seconds is None else MaxRuntime(seconds)
-    if both:
-        begin = time.monotonic()
+    """Search once, until iterations and seconds are over."""
+    begin = time.monotonic()
 
-        def stop(iteration: int, objective: float | None) -> bool:
-            return iteration >= ITERATIONS and time.monotonic() - begin >= (seconds or 0)
+    def stop(iteration: int, objective: float | None) -> bool:
+        return iteration >= iterations and time.monotonic() - begin >= seconds
 
     result = metasage.solve(instance, method, stop, model=model, seed=SEED, threads=threads)
     return {
@@ -152,6 +154,7 @@ def search(
         "seconds": round(result.seconds, 2),
         "iterations": result.iterations,
         "curve": [[round(s, 2), i, round(o, 6)] for s, i, o in result.curve],
+        "parameters": result.settings["parameters"],
         "version": metasage.__version__,
     }
 

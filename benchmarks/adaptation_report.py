@@ -12,7 +12,7 @@ BASE = "eas-lay"
 
 
 def report() -> None:
-    """Print a Markdown table for each experiment that is complete, and draw its curves."""
+    """Print a Markdown table for each experiment, of the instances that are complete."""
     found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     for record in bench.records():
         found.setdefault((record["experiment"], record["row"]), {})[record["index"]] = record
@@ -63,7 +63,7 @@ def at(
     kept = [
         o
         for s, i, o in curve
-        if (iterations is None or i < iterations) and (seconds is None or s <= seconds + 0.5)
+        if (iterations is None or i < iterations) and (seconds is None or s <= seconds + 0.01)
     ]
     return float(kept[-1] if kept else curve[0][2])
 

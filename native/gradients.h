@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "backward.h"
+#include "subnormals.h"
 
 namespace metasage::METASAGE_LEVEL {
 
@@ -34,6 +35,7 @@ private:
     void run_by_instance() {
 #pragma omp parallel num_threads(decoder_.threads)
         {
+            const NoSubnormals setting;
             const std::unique_ptr<Pass> pass(new Pass(decoder_));
             const std::unique_ptr<Sums> sums(new Sums(decoder_));
             NodeData nodes;
@@ -53,6 +55,7 @@ private:
         std::unique_ptr<Sums> parts[PARTS];
 #pragma omp parallel num_threads(decoder_.threads)
         {
+            const NoSubnormals setting;
             const std::unique_ptr<Pass> pass(new Pass(decoder_));
 #pragma omp for schedule(dynamic, 1)
             for (int64_t part = 0; part < PARTS; ++part) {

@@ -8,6 +8,7 @@
 #include "adapter.h"
 #include "ordered_sum.h"
 #include "random.h"
+#include "subnormals.h"
 
 namespace metasage::METASAGE_LEVEL {
 
@@ -56,6 +57,7 @@ private:
         const int64_t each = blocks_ + rollouts_.num_forced;
 #pragma omp parallel num_threads(decoder_.threads)
         {
+            const NoSubnormals setting;
 #pragma omp for schedule(dynamic, 1)
             for (int64_t i = 0; i < count; ++i) {
                 nodes[i].pack(decoder_, from + i);

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from metasage.adaptation.gradient import GradientAdaptation
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.objective import Objective
-from metasage.adaptation.published import AS_RATES
+from metasage.adaptation.published import AS_RATES, WEIGHT_DECAY
 from metasage.adaptation.task import Task, scaled_embedding
 from metasage.rollout.interface import DecoderInputs
 
@@ -30,11 +31,15 @@ class ActiveSearch(Method):
     name = "as"
 
     learning_rate: float | None = None
-    weight_decay: float = 1e-6
+    weight_decay: float = WEIGHT_DECAY
+
+    def defaults(self, problem: str) -> dict[str, Any]:  # noqa: D102
+        return {"learning_rate": AS_RATES[problem][0]}
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        rate = self.learning_rate or AS_RATES[task.instance.problem.name][0]
-        return _WeightAdaptation(task, Objective(rate, 0.0, self.weight_decay))
+        own = self.resolved(task.instance.problem.name)
+        assert own.learning_rate is not None
+        return _WeightAdaptation(task, Objective(own.learning_rate, 0.0, own.weight_decay))
 
 
 class _WeightAdaptation(GradientAdaptation):

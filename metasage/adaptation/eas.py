@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
 from metasage.adaptation.gradient import GradientAdaptation
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.objective import Objective
-from metasage.adaptation.published import EAS_RATES, EMB_RATES, IMITATION
+from metasage.adaptation.published import EAS_RATES, EMB_RATES, WEIGHT_DECAY
 from metasage.adaptation.query import QueryAdaptation
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
@@ -32,13 +32,17 @@ class Eas(Method):
         Step size; by default 3.2e-3 (TSP), 4.1e-3 (CVRP) and 1e-3 (PCTSP, OP)
         for the layer, and 4.9e-3 for the keys of the CVRP.
     imitation
-        Weight lambda of self-imitation.
+        Weight lambda of self-imitation; by default 5e-3, and for the keys 5.8e-3
+        (TSP) and 6.3e-3 (CVRP).
+    weight_decay
+        Factor of the parameters that is added to their gradient.
     """
 
     variant: Literal["lay", "emb"] = "lay"
     place: Literal["before", "after"] = "before"
     learning_rate: float | None = None
-    imitation: float = IMITATION
+    imitation: float | None = None
+    weight_decay: float = WEIGHT_DECAY
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -50,10 +54,15 @@ class Eas(Method):
         if self.variant not in ("lay", "emb") or self.place not in ("before", "after"):
             raise InputError(f"EAS '{self.variant}' {self.place} the combination is not known.")
 
+    def defaults(self, problem: str) -> dict[str, Any]:  # noqa: D102
+        rate, imitation = (EAS_RATES if self.variant == "lay" else EMB_RATES)[problem]
+        return {"learning_rate": rate, "imitation": imitation}
+
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        rates = EAS_RATES if self.variant == "lay" else EMB_RATES
-        rate = self.learning_rate or rates[task.instance.problem.name][0]
-        objective = Objective(rate, self.imitation)
+        own = self.resolved(task.instance.problem.name)
+        assert own.learning_rate is not None
+        assert own.imitation is not None
+        objective = Objective(own.learning_rate, own.imitation, own.weight_decay)
         if self.variant == "lay":
             return QueryAdaptation(task, objective, self.place)
         return _PointerAdaptation(task, objective)

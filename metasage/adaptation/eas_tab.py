@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
@@ -14,7 +16,7 @@ from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.problems import Solution
-from metasage.rollout.interface import EdgeBonus, Rollouts
+from metasage.rollout.interface import DeadlineReached, EdgeBonus, Rollouts
 from metasage.rollout.torch_engine import StepDecoder
 
 
@@ -42,9 +44,15 @@ class EasTab(Method):
             if value is not None and not value > 0:
                 raise InputError(f"exponent and strength must be positive, and one is {value}.")
 
+    def defaults(self, problem: str) -> dict[str, Any]:  # noqa: D102
+        exponent, strength = TABLES[problem]
+        return {"exponent": exponent, "strength": strength}
+
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        exponent, strength = TABLES[task.instance.problem.name]
-        return _TableAdaptation(task, self.exponent or exponent, self.strength or strength)
+        own = self.resolved(task.instance.problem.name)
+        assert own.exponent is not None
+        assert own.strength is not None
+        return _TableAdaptation(task, own.exponent, own.strength)
 
 
 class _TableAdaptation(Strategy):
@@ -76,6 +84,8 @@ class _TableAdaptation(Strategy):
         given = task.starts(greedy=False) is not None
         edges, bonuses = [], []
         for step, node in enumerate(actions):
+            if task.deadline is not None and time.monotonic() > task.deadline:
+                raise DeadlineReached
             current = int(decoder.rules.current[0, 0])
             chosen = torch.full((rows, 1), node, device=task.batch.device)
             if step > 0 or not given:

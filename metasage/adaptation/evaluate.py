@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
+from torch import get_num_threads
+
 from metasage import __version__
 from metasage.adaptation.method import Method
+from metasage.adaptation.resources import free_memory
 from metasage.adaptation.result import Result
 from metasage.adaptation.solve import solve
 from metasage.adaptation.stop import MaxRuntime
@@ -31,7 +34,7 @@ class Evaluation:
     objectives, seconds
         Objective of each instance, by the checker, and its time.
     settings
-        What made them.
+        What made them; a parameter that differs between instances is a list.
     interrupted
         Whether instances are missing because the user wanted it to end.
     """
@@ -44,13 +47,15 @@ class Evaluation:
     interrupted: bool
 
     @property
-    def mean(self) -> float:
-        """Mean objective."""
-        return sum(self.objectives) / max(1, len(self.objectives))
+    def mean(self) -> float | None:
+        """Mean objective, if any instance was solved."""
+        return sum(self.objectives) / len(self.objectives) if self.objectives else None
 
-    def gap(self, references: list[float]) -> float:
+    def gap(self, references: list[float]) -> float | None:
         """Relative distance of the mean to the references' mean; positive is worse."""
-        best = sum(references[: len(self.objectives)]) / max(1, len(self.objectives))
+        if self.mean is None:
+            return None
+        best = sum(references[: len(self.objectives)]) / len(self.objectives)
         sign = 1 if get_problem(self.problem).sense == "min" else -1
         return sign * (self.mean - best) / best
 
@@ -102,11 +107,12 @@ def evaluate(
     count = len(instances) if limit is None else min(limit, len(instances))
     name = default_model(instances.problem.name) if model is None else model
     network = find_model(name, instances.problem.name)
-    work = [
-        _Work(instances[index], method, time_limit, options | {"model": network})
-        for index in range(count)
-    ]
-    objectives, seconds, settings, interrupted = [], [], {}, False
+    options = _shared(options, jobs) | {"model": network}
+    work = [_Work(instances[index], method, time_limit, options) for index in range(count)]
+    objectives: list[float] = []
+    seconds: list[float] = []
+    settings: list[dict[str, Any]] = []
+    interrupted = False
     with _solver(jobs) as results:
         try:
             for index, result in enumerate(results(work)):
@@ -115,14 +121,34 @@ def evaluate(
                     break
                 objectives.append(result.objective)
                 seconds.append(result.seconds)
-                settings = result.settings
+                settings.append(result.settings)
                 if listener is not None:
                     listener(index, result.objective, result.seconds)
         except KeyboardInterrupt:
             interrupted = True
     return Evaluation(
-        instances.problem.name, instances.size, objectives, seconds, settings, interrupted
+        instances.problem.name, instances.size, objectives, seconds, _common(settings), interrupted
     )
+
+
+def _shared(options: dict[str, Any], jobs: int) -> dict[str, Any]:
+    """Divide threads and memory among the processes."""
+    if jobs == 1:
+        return options
+    memory = options.get("max_memory") or free_memory() / 2
+    threads = options.get("threads") or max(1, get_num_threads() // jobs)
+    return options | {"threads": threads, "max_memory": memory / jobs}
+
+
+def _common(settings: list[dict[str, Any]]) -> dict[str, Any]:
+    """Join the settings of instances, which differ at most in what a method chose itself."""
+    if not settings:
+        return {}
+    parameters = {}
+    for name, value in settings[0]["parameters"].items():
+        values = [each["parameters"][name] for each in settings]
+        parameters[name] = value if all(v == value for v in values) else values
+    return settings[0] | {"parameters": parameters}
 
 
 @dataclass(frozen=True)

@@ -61,13 +61,34 @@ class GradientAdaptation(Strategy):
 
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:  # noqa: D102
         weights = self.objective.weights(rollouts.cost.float(), self.task.rollouts)
-        loss = self.task.engine.weighted_log_likelihood(
-            self.task.batch, self.task.inputs, self.used, rollouts, weights, self.task.deadline
-        )
-        with one_thread():
-            gradients = torch.autograd.grad(loss, self.parameters, allow_unused=True)
+        gradients = self.gradients(rollouts, weights)
         for optimiser, gradient in zip(self.optimisers, gradients, strict=True):
             if gradient is not None:
                 optimiser.descend(gradient)
         if self.objective.replay and self.objective.imitation:
             self.target = self.task.replayed(incumbent)
+
+    def gradients(self, rollouts: Rollouts, weights: Tensor) -> list[Tensor | None]:
+        """Differentiate the loss with respect to the parameters, as memory allows."""
+        task = self.task
+        every = rollouts.cost.shape[1]
+        step = task.chunk(learning=True) if task.engine.name == "torch" else every
+        total: list[Tensor | None] = [None] * len(self.parameters)
+        for first in range(0, every, step):
+            part = slice(first, first + step)
+            loss = task.engine.weighted_log_likelihood(
+                task.batch,
+                task.inputs,
+                self.used,
+                rollouts.some(part),
+                weights[:, part],
+                task.deadline,
+            )
+            with one_thread():
+                found = torch.autograd.grad(
+                    loss, self.parameters, allow_unused=True, retain_graph=first + step < every
+                )
+            for index, gradient in enumerate(found):
+                before = total[index]
+                total[index] = gradient if before is None else before + gradient
+        return total

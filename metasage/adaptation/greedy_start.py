@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from metasage.adaptation.method import Strategy
+from metasage.adaptation.objective import Objective
 from metasage.adaptation.published import ByProblem
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.schedule import BiasSchedule, Geometric
@@ -45,16 +46,12 @@ class Guide:
         bias = None if self.bias is None else self.bias.at(progress, task.instance.size)
         return replace(task.decoding, temperature=self.temperature.at(progress), bias=bias)
 
-    def with_strength(self, alpha: float) -> Guide:
-        """Return the guide with a bias of constant strength."""
-        assert self.bias is not None
-        return replace(self, bias=replace(self.bias, alpha=Geometric(alpha, alpha)))
-
 
 class Guided(Protocol):
     """A strategy that follows a guide and imitates a target."""
 
     guide: Guide
+    objective: Objective
     target: Tensor | None
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:
@@ -100,7 +97,8 @@ class GreedyStart(Strategy):
 
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:  # noqa: D102
         if self.is_first:
-            self.samples.target = self.task.replayed(incumbent)
+            if self.samples.objective.replay:
+                self.samples.target = self.task.replayed(incumbent)
             self.is_first = False
         else:
             self.samples.learn(rollouts, incumbent)

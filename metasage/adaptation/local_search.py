@@ -111,7 +111,7 @@ def solve_locally(
     require_feasible(instance)
     incumbent = first_incumbent(instance, initial_solution)
     callbacks.on_start(instance)
-    curve: Curve = []
+    curve = incumbent.curve(time.monotonic() - started)
     deadline = None if time_limit is None else started + time_limit - reserve(time_limit)
     improver = make_improver(instance, threads or None)
     interrupted = finish(

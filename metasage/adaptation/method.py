@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Self
 
 from metasage.adaptation.published import ITERATIONS
 from metasage.adaptation.result import Incumbent
@@ -63,9 +63,18 @@ class Method(ABC):
         """Return the number of iterations where neither it nor a time limit is given."""
         return int(ITERATIONS[problem][0])
 
-    def parameters(self) -> dict[str, Any]:
-        """Return the settings as plain data."""
-        return asdict(self)
+    def defaults(self, problem: str) -> dict[str, Any]:
+        """Return what a problem takes for settings that are left None."""
+        return {}
+
+    def resolved(self, problem: str) -> Self:
+        """Return the settings with a problem's defaults filled in."""
+        defaults = self.defaults(problem).items()
+        return replace(self, **{name: v for name, v in defaults if getattr(self, name) is None})
+
+    def parameters(self, problem: str) -> dict[str, Any]:
+        """Return the settings, as they are for a problem, as plain data."""
+        return asdict(self.resolved(problem))
 
 
 class Strategy(ABC):

@@ -38,10 +38,11 @@ class QueryAdaptation(Strategy):
     ) -> None:
         self.task, self.objective, self.place = task, objective, place
         rows, width = task.batch.num_instances, task.inputs.width
-        self.eta = initial_eta(rows, width, task.seed)
+        device = task.batch.device
+        self.eta = initial_eta(rows, width, task.seed).to(device)
         self.optimiser = Adam(self.eta, objective.learning_rate, objective.weight_decay)
-        self.sums = EtaSums.zeros(rows, width)
-        self.centre = torch.zeros(rows, dtype=torch.float64)
+        self.sums = EtaSums.zeros(rows, width, device)
+        self.centre = torch.zeros(rows, dtype=torch.float64, device=device)
         self.target: Tensor | None = None
 
     def decoding(self, iteration: int, progress: float) -> Decoding:
@@ -55,7 +56,7 @@ class QueryAdaptation(Strategy):
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:  # noqa: D102
         self.used = self.decoding(iteration, progress)
-        self.sums = EtaSums.zeros(len(self.eta), self.task.inputs.width)
+        self.sums = EtaSums.zeros(len(self.eta), self.task.inputs.width, self.eta.device)
         request = Request(
             0,
             torch.zeros(0),

@@ -133,6 +133,10 @@ class Incumbent:
         self.solution, self.objective = solution, objective
         return True
 
+    def curve(self, seconds: float) -> list[tuple[float, int, float]]:
+        """Start the curve of a search: with what is there already, if anything is."""
+        return [] if self.objective is None else [(seconds, 0, self.objective)]
+
     def verdict(self) -> Check:
         """Let the independent checker measure the solution."""
         assert self.solution is not None

@@ -11,7 +11,7 @@ from metasage.adaptation.gradient import GradientAdaptation
 from metasage.adaptation.greedy_start import STRENGTHS, GreedyStart, Guide
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.objective import Objective
-from metasage.adaptation.published import EAS_RATES, IMITATION
+from metasage.adaptation.published import EAS_RATES
 from metasage.adaptation.query import QueryAdaptation, initial_eta
 from metasage.adaptation.schedule import BiasSchedule, Geometric
 from metasage.adaptation.task import Task
@@ -29,6 +29,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "default": {"bias": "outside", "alpha": None, "alpha_end": None, "by_density": True,
                 "replay": True, "greedy_start": True, "horizon": None, "tsp_weight_decay": 0.0},
 }  # fmt: skip
+
+# What a preset says and no setting can change.
+_HIDDEN = ("horizon", "tsp_weight_decay")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +58,7 @@ class Sage(Method):
     learning_rate
         Step size; by default 3.2e-3 (TSP), 4.1e-3 (CVRP), 1e-3 (PCTSP, OP).
     imitation
-        Weight lambda of self-imitation.
+        Weight lambda of self-imitation; by default 5e-3.
     replay
         Whether the best solution so far is imitated, rather than the best of
         the samples.
@@ -76,7 +79,7 @@ class Sage(Method):
     temperature: float = 1.0
     temperature_end: float = 0.3
     learning_rate: float | None = None
-    imitation: float = IMITATION
+    imitation: float | None = None
     replay: bool | None = None
     greedy_start: bool | None = None
 
@@ -88,38 +91,43 @@ class Sage(Method):
             raise InputError(f"adapter '{self.adapter}' is not query or embedding.")
         if self.bias not in (None, "outside", "inside", "none"):
             raise InputError(f"bias '{self.bias}' is not outside, inside or none.")
-        self.schedules("tsp")
+        if self.bias == "inside" and self.alpha is None and PRESETS[self.preset]["alpha"] is None:
+            raise InputError("bias 'inside' needs an alpha, as --preset official has.")
+        Geometric(self.temperature, self.temperature_end)
+        for alpha in (self.alpha, self.alpha_end):
+            if alpha is not None:
+                Geometric(alpha, alpha)
 
-    def _get(self, name: str) -> Any:
-        own = getattr(self, name, None)
-        return PRESETS[self.preset][name] if own is None else own
+    def defaults(self, problem: str) -> dict[str, Any]:  # noqa: D102
+        rate, imitation = EAS_RATES[problem]
+        own = {"learning_rate": rate, "imitation": imitation}
+        return own | {n: v for n, v in PRESETS[self.preset].items() if n not in _HIDDEN}
 
-    def schedules(self, problem: str) -> tuple[BiasSchedule | None, Geometric]:
-        """Return the schedules of the locality bias and of the temperature."""
-        temperature = Geometric(self.temperature, self.temperature_end)
-        if self._get("bias") == "none":
-            return None, temperature
-        start = self._get("alpha") or STRENGTHS[problem][0]
-        alpha = Geometric(start, self._get("alpha_end") or start)
-        return BiasSchedule(self._get("bias"), alpha, self._get("by_density")), temperature
+    def guide(self, problem: str, alpha: float | None) -> Guide:
+        """Return the schedules of locality bias and temperature, the bias beginning at alpha."""
+        own = self.resolved(problem)
+        assert own.bias is not None
+        temperature = Geometric(own.temperature, own.temperature_end)
+        bias = None
+        if own.bias != "none":
+            start = STRENGTHS[problem][0] if alpha is None else alpha
+            end = start if own.alpha_end is None else own.alpha_end
+            bias = BiasSchedule(own.bias, Geometric(start, end), bool(own.by_density))
+        return Guide(bias, temperature, PRESETS[self.preset]["horizon"])
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
         problem = task.instance.problem.name
-        objective = Objective(
-            self.learning_rate or EAS_RATES[problem][0],
-            self.imitation,
-            self._get("tsp_weight_decay") if problem == "tsp" else 0.0,
-            self._get("replay"),
-        )
-        guide = Guide(*self.schedules(problem), self._get("horizon"))
+        own = self.resolved(problem)
+        assert own.learning_rate is not None
+        assert own.imitation is not None
+        decay = PRESETS[self.preset]["tsp_weight_decay"] if problem == "tsp" else 0.0
+        objective = Objective(own.learning_rate, own.imitation, decay, bool(own.replay))
         kind = _SageOnQuery if self.adapter == "query" else SageOnEmbedding
-        strategy = kind(task, objective, guide)
-        if not self._get("greedy_start"):
+        strategy = kind(task, objective, self.guide(problem, own.alpha))
+        if not own.greedy_start:
             return strategy
-        tried = [guide]
-        if guide.bias is not None and self._get("alpha") is None:
-            tried = [guide.with_strength(alpha) for alpha in STRENGTHS[problem]]
-        return GreedyStart(task, strategy, tried)
+        strengths = STRENGTHS[problem] if own.alpha is None else (own.alpha,)
+        return GreedyStart(task, strategy, [self.guide(problem, alpha) for alpha in strengths])
 
 
 class _SageOnQuery(QueryAdaptation):
@@ -144,7 +152,8 @@ class SageOnEmbedding(GradientAdaptation):
     def make_parameters(self) -> list[torch.Tensor]:  # noqa: D102
         task = self.task
         self.embedding = task.embedding
-        return [initial_eta(task.batch.num_instances, task.inputs.width, task.seed)]
+        eta = initial_eta(task.batch.num_instances, task.inputs.width, task.seed)
+        return [eta.to(task.batch.device)]
 
     def inputs(self) -> DecoderInputs:  # noqa: D102
         found: DecoderInputs = self.task.policy.decoder(self.adapted_embedding())

@@ -9,7 +9,7 @@ from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.interrupts import Interrupted, interruptible
 from metasage.adaptation.method import Strategy
 from metasage.adaptation.result import Incumbent
-from metasage.adaptation.stop import MaxRuntime, StoppingCriterion
+from metasage.adaptation.stop import StoppingCriterion
 from metasage.problems import Solution, check
 from metasage.rollout.interface import DeadlineReached, Rollouts
 
@@ -30,8 +30,8 @@ class Search:
         When to end.
     horizon
         Iterations over which schedules run; None lets them follow the clock.
-    limit
-        Time limit whose clock they follow then.
+    deadline
+        Time of `time.monotonic` at which they end then.
     callbacks
         Who wants to hear of it.
     started
@@ -45,21 +45,23 @@ class Search:
         incumbent: Incumbent,
         stop: StoppingCriterion,
         horizon: int | None,
-        limit: MaxRuntime | None = None,
+        deadline: float | None = None,
         callbacks: Callbacks | None = None,
         started: float | None = None,
         polish: Polish | None = None,
     ) -> None:
         self.incumbent, self.stop, self.polish = incumbent, stop, polish
         self.callbacks = Callbacks() if callbacks is None else callbacks
-        self.horizon, self.limit = horizon, limit
+        self.horizon, self.deadline = horizon, deadline
         self.started = time.monotonic() if started is None else started
+        self.began = self.started
         self.iteration = 0
-        self.curve: list[tuple[float, int, float]] = []
+        self.curve = incumbent.curve(self.seconds())
         self.interrupted = False
 
     def run(self, strategy: Strategy) -> None:
         """Let a strategy sample and learn until it is time to stop."""
+        self.began = time.monotonic()
         try:
             with interruptible():
                 while not self.stop(self.iteration, self.incumbent.objective):
@@ -70,8 +72,9 @@ class Search:
                     self.callbacks.on_iteration(
                         self.iteration, self.incumbent.objective, self.seconds()
                     )
-        except DeadlineReached:
-            pass
+        except DeadlineReached as late:
+            if late.found is not None:
+                self.collect(late.found)
         except Interrupted:
             self.interrupted = True
 
@@ -79,9 +82,9 @@ class Search:
         """How much of the planned search is over, from 0 to 1."""
         if self.horizon is not None:
             return min(1.0, self.iteration / max(1, self.horizon))
-        if self.limit is None or self.limit.seconds == 0:
+        if self.deadline is None or self.deadline <= self.began:
             return 1.0
-        return min(1.0, (time.monotonic() - self.limit.started) / self.limit.seconds)
+        return min(1.0, (time.monotonic() - self.began) / (self.deadline - self.began))
 
     def seconds(self) -> float:
         """Seconds since the start."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -31,11 +32,16 @@ class Sgbs(Method):
         (TSP) or 3.
     eas
         Whether an iteration of EAS goes before each pass of the search.
+    learning_rate, imitation
+        Settings of that iteration; by default 8.15e-3 and 6e-3 (TSP), 4.1e-3 and
+        5e-3 (CVRP), 1e-3 and 5e-3 (PCTSP, OP).
     """
 
     beam: int | None = None
     expansion: int | None = None
     eas: bool = False
+    learning_rate: float | None = None
+    imitation: float | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -57,14 +63,23 @@ class Sgbs(Method):
     def default_iterations(self, problem: str) -> int:  # noqa: D102
         return super().default_iterations(problem) if self.eas else 1
 
+    def defaults(self, problem: str) -> dict[str, Any]:  # noqa: D102
+        beam, expansion = map(int, BEAMS[problem])
+        found: dict[str, Any] = {"beam": beam, "expansion": expansion}
+        if self.eas:
+            found["learning_rate"], found["imitation"] = SGBS_RATES[problem]
+        return found
+
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        beam, expansion = map(int, BEAMS[task.instance.problem.name])
-        search = _BeamSearch(
-            task,
-            beam if self.beam is None else self.beam,
-            expansion if self.expansion is None else self.expansion,
-        )
-        return _SgbsWithEas(search) if self.eas else _SgbsAlone(search)
+        own = self.resolved(task.instance.problem.name)
+        assert own.beam is not None
+        assert own.expansion is not None
+        search = _BeamSearch(task, own.beam, own.expansion)
+        if not self.eas:
+            return _SgbsAlone(search)
+        assert own.learning_rate is not None
+        assert own.imitation is not None
+        return _SgbsWithEas(search, Objective(own.learning_rate, own.imitation))
 
 
 class _BeamSearch:
@@ -133,14 +148,16 @@ class _SgbsAlone(Strategy):
 class _SgbsWithEas(Strategy):
     """An iteration of EAS, then a pass of the beam search with the adapted policy."""
 
-    def __init__(self, search: _BeamSearch) -> None:
+    def __init__(self, search: _BeamSearch, objective: Objective) -> None:
         self.search = search
-        rate, imitation = SGBS_RATES[search.task.instance.problem.name]
-        self.eas = QueryAdaptation(search.task, Objective(rate, imitation), "after")
+        self.eas = QueryAdaptation(search.task, objective, "after")
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:
         self.sampled = self.eas.rollout(iteration, progress)
-        return Rollouts.joined([self.sampled, self.search.run(self.eas.used, iteration)])
+        try:
+            return Rollouts.joined([self.sampled, self.search.run(self.eas.used, iteration)])
+        except DeadlineReached:
+            return self.sampled
 
     def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:
         self.eas.learn(self.sampled, incumbent)

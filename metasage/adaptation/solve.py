@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from functools import partial
 
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.familiarity import warn_if_unfamiliar
+from metasage.adaptation.interrupts import Interrupted, interruptible
 from metasage.adaptation.local_search import IMPROVE, finish, first_incumbent, reserve
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.nearest import nearest_neighbour
@@ -20,6 +20,7 @@ from metasage.adaptation.stop import (
     MaxRuntime,
     StoppingCriterion,
     deadline_of,
+    planned_by,
 )
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
@@ -114,8 +115,8 @@ def solve(
         limit = MaxRuntime(whole.seconds * _NETWORK_SHARE)
         limit.started = whole.started
         stop = FirstOf(stop, limit)
-    horizon = method.iterations
-    if horizon is None and (stop is None or not method.repeats):
+    horizon = planned_by(stop) if method.iterations is None else method.iterations
+    if horizon is None and (whole is None or not method.repeats):
         horizon = method.default_iterations(instance.problem.name)
     if horizon is not None:
         planned = MaxIterations(horizon)
@@ -128,24 +129,29 @@ def solve(
     polish = None
     if improver is not None and improve == "memetic":
         polish = partial(improver.polish, deadline=deadline)
-    search = Search(incumbent, stop, horizon, limit, callbacks, started, polish)
+    search = Search(incumbent, stop, horizon, deadline, callbacks, started, polish)
     strategy: Strategy | None = None
-    with suppress(DeadlineReached):
-        task = Task.of(
-            instance,
-            model.policy,
-            roller,
-            sml=None if found is None else found.learner,
-            rollouts=method.rollouts,
-            copies=method.augment,
-            neighbours=method.neighbours,
-            seed=seed,
-            max_memory=max_memory,
-            deadline=deadline,
-            device=device,
-        )
-        strategy = method.start(task)
+    try:
+        with interruptible():
+            task = Task.of(
+                instance,
+                model.policy,
+                roller,
+                sml=None if found is None else found.learner,
+                rollouts=method.rollouts,
+                copies=method.augment,
+                neighbours=method.neighbours,
+                seed=seed,
+                max_memory=max_memory,
+                deadline=deadline,
+                device=device,
+            )
+            strategy = method.start(task)
         search.run(strategy)
+    except DeadlineReached:
+        pass
+    except Interrupted:
+        search.interrupted = True
     interrupted = search.interrupted
     if improver is not None and not interrupted:
         end = None if whole is None else whole.deadline - reserve(whole.seconds)
@@ -160,7 +166,7 @@ def solve(
             seed=seed,
         )
     if incumbent.solution is None:
-        # The time was too short for a single rollout.
+        # The time was too short for the first rollouts.
         search.offer(nearest_neighbour(instance))
     assert incumbent.solution is not None
     result = Result(
@@ -173,7 +179,9 @@ def solve(
         interrupted,
         {
             "method": method.name,
-            "parameters": method.parameters() | (strategy.chosen() if strategy else {}),
+            "parameters": method.parameters(instance.problem.name)
+            | {"iterations": horizon}
+            | (strategy.chosen() if strategy else {}),
             "preset": getattr(method, "preset", "default"),
             "model": model.name,
             "sml": "none" if found is None else found.name,

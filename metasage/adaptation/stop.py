@@ -43,7 +43,7 @@ class MaxIterations:
 
 
 class MaxRuntime:
-    """Stops after a time, counted from when the criterion is made.
+    """Stops after a time, counted from when the criterion is made: one for each search.
 
     The deadline is also watched inside rollouts.
 
@@ -127,6 +127,16 @@ class FirstOf:
         # Every criterion is asked, since some keep count.
         answers = [criterion(iteration, objective) for criterion in self.criteria]
         return any(answers)
+
+
+def planned_by(stop: StoppingCriterion | None) -> int | None:
+    """Return the smallest number of iterations among criteria."""
+    if isinstance(stop, MaxIterations):
+        return stop.iterations
+    if isinstance(stop, FirstOf):
+        numbers = [found for part in stop.criteria if (found := planned_by(part)) is not None]
+        return min(numbers, default=None)
+    return None
 
 
 def deadline_of(stop: StoppingCriterion | None) -> MaxRuntime | None:

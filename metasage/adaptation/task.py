@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import dataclass, field, replace
 
@@ -35,6 +36,9 @@ from metasage.rollout.torch_engine import likeliest_starts
 
 # Chunks are multiples of the engine's tiles, so that its sums stay as they are.
 _CHUNK = 64
+
+# Steps times open nodes of a chunk that a deadline may cut off: about a second.
+_STEPS = 128 * 1000**2
 
 
 @dataclass(eq=False)
@@ -108,6 +112,11 @@ class Task:
             raise DeadlineReached
         memory = free_memory() / 2 if max_memory is None else max_memory
         require_memory(instance, copies, memory)
+        if torch.device(device).type != "cpu":
+            policy, sml = copy.deepcopy((policy, sml))
+            policy.to(device)
+            if sml is not None:
+                sml.to(device)
         batch = augment(policy.view([instance], device), copies)
         with torch.no_grad(), one_thread():
             embedding = scaled_embedding(policy, sml, batch)
@@ -158,7 +167,7 @@ class Task:
     def rollout(
         self, decoding: Decoding, iteration: int, request: Request | None = None
     ) -> Rollouts:
-        """Roll out all copies, in chunks where memory demands it.
+        """Roll out all copies, in chunks where memory or a deadline demands it.
 
         Parameters
         ----------
@@ -173,7 +182,7 @@ class Task:
         starts = self.starts(decoding.greedy)
         seeds = instance_seeds(self.seed, rows, first=iteration * rows)
         wishes = Request(0, seeds) if request is None else request
-        step = self._chunk()
+        step = self.chunk(learning=wishes.eta_sums is not None)
         parts = []
         for offset in range(0, self.rollouts, step):
             count = min(step, self.rollouts - offset)
@@ -187,7 +196,11 @@ class Task:
                 forced=wishes.forced if offset + count == self.rollouts else None,
                 deadline=self.deadline,
             )
-            parts.append(self.engine.rollout(self.batch, self.inputs, decoding, part))
+            try:
+                parts.append(self.engine.rollout(self.batch, self.inputs, decoding, part))
+            except DeadlineReached as late:
+                late.found = Rollouts.joined(parts) if parts else None
+                raise
         return Rollouts.joined(parts)
 
     def replayed(self, incumbent: Incumbent) -> Tensor | None:
@@ -199,8 +212,8 @@ class Task:
 
     def eta_gradient(self, decoding: Decoding, forced: Tensor) -> Tensor:
         """Gradient of the log-likelihoods of given rollouts with respect to eta."""
-        sums = EtaSums.zeros(self.batch.num_instances, self.inputs.width)
         rows = self.batch.num_instances
+        sums = EtaSums.zeros(rows, self.inputs.width, self.batch.device)
         starts = self.starts(decoding.greedy)
         request = Request(
             0,
@@ -213,15 +226,27 @@ class Task:
         self.engine.rollout(self.batch, self.inputs, decoding, request)
         return sums.forced
 
-    def _chunk(self) -> int:
-        """Rollouts that fit in memory at a time."""
+    def chunk(self, learning: bool) -> int:
+        """Rollouts at a time: they fit in memory, and a deadline loses few of them.
+
+        Parameters
+        ----------
+        learning
+            Whether they are differentiated, for which torch remembers all steps.
+        """
         nodes, rows = self.batch.num_nodes, self.batch.num_instances
         # Actions, in the engine's integers and in torch's; at most two steps a node.
         each = rows * 2 * nodes * 16
         if self.engine.name == "torch":
             # Scores of all heads, their softmax and products, masks and logits.
-            each += rows * nodes * 4 * (3 * self.inputs.heads + 12)
-        return max(_CHUNK, int(self.max_memory / each) // _CHUNK * _CHUNK)
+            step = rows * nodes * 4 * (3 * self.inputs.heads + 12)
+            each += step * nodes if learning else step
+        most = self.max_memory / each
+        if self.deadline is not None:
+            most = min(most, _STEPS / (rows * nodes**2))
+        if self.engine.name == "torch":
+            return max(1, int(most))
+        return max(_CHUNK, int(most) // _CHUNK * _CHUNK)
 
 
 def scaled_embedding(policy: AttentionPolicy, sml: ScaleMetaLearner | None, batch: Batch) -> Tensor:

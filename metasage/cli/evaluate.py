@@ -12,7 +12,7 @@ from metasage.cli.options import Json, ProblemOption
 
 def evaluate(
     file: Annotated[str, typer.Argument(metavar="SET.npz", help="Set of instances.")],
-    method: options.MethodName = "greedy",
+    method: options.MethodName = None,
     preset: options.PresetName = "default",
     model: options.ModelName = None,
     sml: options.SmlName = "auto",
@@ -38,7 +38,10 @@ def evaluate(
     problem: ProblemOption = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Solve the instances of a set, each with the time limit; print the mean objective."""
+    """Solve the instances of a set, each with the time limit; print the mean objective.
+
+    The method is greedy unless another is named.
+    """
     from metasage.adaptation.evaluate import evaluate as evaluate_set
     from metasage.cli.output import INTERRUPTED, write_json
     from metasage.errors import InputError
@@ -53,7 +56,9 @@ def evaluate(
     options.set_threads(threads)
     outcome = evaluate_set(
         instances,
-        options.make_method(method, preset, iterations, rollouts, augment, neighbours, settings),
+        options.make_method(
+            method or "greedy", preset, iterations, rollouts, augment, neighbours, settings
+        ),
         limit=limit,
         jobs=jobs,
         time_limit=time_limit,
@@ -72,10 +77,10 @@ def evaluate(
         result["gap"] = outcome.gap(known)
     if json is not None:
         write_json(result, json)
-    if json != "-":
-        shown = f", gap {100 * result['gap']:.2f}%" if known is not None else ""
+    if not quiet and json != "-" and outcome.mean is not None:
+        shown = "" if result.get("gap") is None else f", gap {100 * result['gap']:.2f}%"
         typer.echo(
-            f"{instances.name}: mean objective {result['mean']:.4f} over "
+            f"{instances.name}: mean objective {outcome.mean:.4f} over "
             f"{len(outcome.objectives)} instances{shown}, {sum(outcome.seconds):.1f} s"
         )
     return INTERRUPTED if outcome.interrupted else 0

@@ -16,7 +16,7 @@ METHOD_NAMES = (
 IMPROVE_NAMES = ("none", "final", "memetic")
 
 MethodName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--method",
         metavar="NAME",

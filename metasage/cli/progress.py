@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from metasage.adaptation.callbacks import Callbacks
@@ -62,6 +64,10 @@ class Progress(Callbacks):
         self.stage, self.objective = "local search", objective
 
     def on_end(self, result: Result) -> None:  # noqa: D102
+        self.close()
+
+    def close(self) -> None:
+        """Take the line away, and give the terminal its cursor back."""
         self.status.stop()
 
 
@@ -72,13 +78,19 @@ def in_percent(objective: float, best_known: float) -> str:
     return f"{100 * (objective - best_known) / abs(best_known):+.2f}% from best known"
 
 
-def make_progress(
+@contextmanager
+def shown_progress(
     quiet: bool,
     time_limit: float | None,
     iterations: int | None,
     best_known: float | None = None,
-) -> Callbacks | None:
-    """Return a progress line if somebody is there to see it."""
+) -> Iterator[Callbacks | None]:
+    """Show a progress line if somebody is there to see it, and leave the terminal as it was."""
     if quiet or not sys.stderr.isatty():
-        return None
-    return Progress(time_limit, iterations, best_known)
+        yield None
+        return
+    progress = Progress(time_limit, iterations, best_known)
+    try:
+        yield progress
+    finally:
+        progress.close()

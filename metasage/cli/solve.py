@@ -21,7 +21,7 @@ _LEAST_FOR_NETWORK, _LEAST_BY_DEFAULT = 3.0, 10.0
 
 def solve(
     file: File,
-    method: options.MethodName = "sage",
+    method: options.MethodName = None,
     preset: options.PresetName = "default",
     model: options.ModelName = None,
     sml: options.SmlName = "auto",
@@ -58,7 +58,10 @@ def solve(
     rounding: Round = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Solve an instance, and let the independent checker measure the result."""
+    """Solve an instance, and let the independent checker measure the result.
+
+    The method is sage unless another is named.
+    """
     from metasage.cli.output import INTERRUPTED, number, write_json
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.numbers import require_time_limit
@@ -74,44 +77,46 @@ def solve(
         require_picture_suffix(plot)
     options.require_targets(output, plot, json)
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
-    from metasage.cli.progress import in_percent, make_progress
+    from metasage.cli.progress import in_percent, shown_progress
 
     improve = default_improve() if improve is None else improve
-    options.require_names(method, improve)
+    options.require_names(method or "sage", improve)
     if time_limit is not None:
         require_time_limit(time_limit)
     common: dict[str, Any] = {
         "seed": seed,
         "threads": threads,
         "initial_solution": initial,
-        "callbacks": make_progress(quiet, time_limit, iterations, best_known),
         "started": STARTED,
     }
-    reason = None if improve == "none" else _why_no_network(instance, model, time_limit)
-    if reason is not None:
-        from metasage.adaptation.local_search import solve_locally
+    asked = model is not None or method is not None or settings is not None
+    reason = None if improve == "none" else _why_no_network(instance, model, asked, time_limit)
+    if reason is not None and not quiet:
+        typer.echo(f"metasage: {reason}; local search alone.", err=True)
+    with shown_progress(quiet, time_limit, iterations, best_known) as callbacks:
+        if reason is not None:
+            from metasage.adaptation.local_search import solve_locally
 
-        if not quiet:
-            typer.echo(f"metasage: {reason}; local search alone.", err=True)
-        result = solve_locally(instance, time_limit=time_limit, **common)
-    else:
-        from metasage.adaptation.solve import solve as solve_instance
+            result = solve_locally(instance, time_limit=time_limit, callbacks=callbacks, **common)
+        else:
+            from metasage.adaptation.solve import solve as solve_instance
 
-        options.set_threads(threads)
-        result = solve_instance(
-            instance,
-            options.make_method(
-                method, preset, iterations, rollouts, augment, neighbours, settings
-            ),
-            options.make_stop(time_limit, STARTED),
-            model=model,
-            sml=sml,
-            engine=engine,
-            device=device,
-            max_memory=options.in_bytes(max_memory),
-            improve=improve,
-            **common,
-        )
+            options.set_threads(threads)
+            result = solve_instance(
+                instance,
+                options.make_method(
+                    method or "sage", preset, iterations, rollouts, augment, neighbours, settings
+                ),
+                options.make_stop(time_limit, STARTED),
+                model=model,
+                sml=sml,
+                engine=engine,
+                device=device,
+                max_memory=options.in_bytes(max_memory),
+                improve=improve,
+                callbacks=callbacks,
+                **common,
+            )
     if output is not None:
         write_solution(output, instance, result.best, result.objective)
     if plot is not None:
@@ -132,14 +137,16 @@ def default_improve() -> str:
     return "none" if find_spec("metasage._native") is None else "final"
 
 
-def _why_no_network(instance: Instance, model: str | None, time_limit: float | None) -> str | None:
+def _why_no_network(
+    instance: Instance, model: str | None, asked: bool, time_limit: float | None
+) -> str | None:
     """Say why an instance is solved without a network; None if it is not."""
     from metasage.improve.tiny import MOST_NODES
     from metasage.policies.library import default_model
 
     if instance.size <= MOST_NODES:
         return f"{instance.size} nodes are few enough to try every solution"
-    least = _LEAST_BY_DEFAULT if model is None else _LEAST_FOR_NETWORK
+    least = _LEAST_FOR_NETWORK if asked else _LEAST_BY_DEFAULT
     if time_limit is not None and time_limit < least:
         return f"{time_limit:g} s are too short to make use of a network"
     if model is None:

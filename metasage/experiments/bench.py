@@ -154,7 +154,7 @@ class Bench:
                 raise KeyboardInterrupt
             return Found(result.objective, result.seconds, list(result.curve), {})
 
-        settings = [method.name, method.parameters(), sml and fingerprint(sml.learner)]
+        settings = [method.name, method.parameters(problem), sml and fingerprint(sml.learner)]
         return self.remembered(label, problem, size, index, settings, make)
 
     def remembered(

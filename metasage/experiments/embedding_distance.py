@@ -84,5 +84,5 @@ def _measure(
         seconds = time.monotonic() - began
         return Found(incumbent.objective, seconds, search.curve, {"distance": distance})
 
-    settings = [method.name, method.parameters(), sml and fingerprint(sml.learner)]
+    settings = [method.name, method.parameters(problem), sml and fingerprint(sml.learner)]
     return bench.remembered(f"{label} SML", problem, size, index, settings, make)

@@ -191,10 +191,10 @@ class EtaSums:
     forced: Tensor
 
     @classmethod
-    def zeros(cls, instances: int, width: int) -> EtaSums:
+    def zeros(cls, instances: int, width: int, device: torch.device | str | None = None) -> EtaSums:
         """Start with sums over nothing."""
         shape = (instances, 2 * width * width + 2 * width)
-        return cls(*(torch.zeros(shape, dtype=torch.float64) for _ in range(3)))
+        return cls(*(torch.zeros(shape, dtype=torch.float64, device=device) for _ in range(3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,9 +276,21 @@ class Rollouts:
             parts[0].first_scored,
         )
 
+    def some(self, part: slice) -> Rollouts:
+        """Return some of the rollouts of each instance."""
+        return Rollouts(
+            self.actions[:, part],
+            self.steps[:, part],
+            self.log_likelihood[:, part],
+            self.cost[:, part],
+            self.first_scored,
+        )
+
 
 class DeadlineReached(Exception):  # noqa: N818 - not an error, but a signal
-    """Raised by an engine that ran out of time; its rollouts are lost."""
+    """Raised where the time is over, with the rollouts that were complete by then."""
+
+    found: Rollouts | None = None
 
 
 class Engine(ABC):

@@ -41,8 +41,7 @@ class TorchEngine(Engine):
         log_likelihood = batch.coords.new_zeros(decoder.shape, dtype=torch.float64)
         steps = torch.zeros(decoder.shape, dtype=torch.long, device=batch.device)
         while not decoder.rules.done.all():
-            if request.deadline is not None and time.monotonic() > request.deadline:
-                raise DeadlineReached
+            _watch(request.deadline)
             step = len(actions)
             given = None if forced is None else _given(forced, request.rollouts, step)
             log_p = decoder.log_probabilities(given)
@@ -82,7 +81,7 @@ class TorchEngine(Engine):
         weights: Tensor,
         deadline: float | None = None,
     ) -> Tensor:
-        return (_log_likelihood(batch, inputs, decoding, rollouts) * weights).sum()
+        return (_log_likelihood(batch, inputs, decoding, rollouts, deadline) * weights).sum()
 
 
 class StepDecoder:
@@ -226,13 +225,24 @@ def _given(forced: Tensor, chosen: int, step: int) -> Tensor:
     return torch.nn.functional.pad(given, (chosen, 0), value=-1)
 
 
+def _watch(deadline: float | None) -> None:
+    """Give up where the time is over."""
+    if deadline is not None and time.monotonic() > deadline:
+        raise DeadlineReached
+
+
 def _log_likelihood(
-    batch: Batch, inputs: DecoderInputs, decoding: Decoding, rollouts: Rollouts
+    batch: Batch,
+    inputs: DecoderInputs,
+    decoding: Decoding,
+    rollouts: Rollouts,
+    deadline: float | None,
 ) -> Tensor:
     """Log-likelihoods of given rollouts, with a graph over all their steps."""
     decoder = StepDecoder(batch, inputs, decoding, rollouts.actions.shape[1])
     total = inputs.keys.new_zeros(decoder.shape)
     for step, nodes in enumerate(rollouts.actions.unbind(-1)):
+        _watch(deadline)
         if step > 0 or rollouts.first_scored:
             chosen = decoder.log_probabilities(nodes).gather(-1, nodes.unsqueeze(-1)).squeeze(-1)
             total = total + chosen.where(~decoder.rules.done, 0.0)
@@ -250,7 +260,7 @@ def _add_eta_sums(
         eta = decoding.adapter.flat().detach().requires_grad_()
         adapter = type(decoding.adapter).from_flat(eta, decoding.adapter.place)
         tracked = replace(decoding, adapter=adapter, bonus=None)
-        log_likelihood = _log_likelihood(batch, inputs, tracked, result)
+        log_likelihood = _log_likelihood(batch, inputs, tracked, result, request.deadline)
         centre = 0.0 if request.centre is None else request.centre.unsqueeze(1).to(result.cost)
         chosen = torch.arange(result.cost.shape[1], device=batch.device) < request.rollouts
         sums = request.eta_sums

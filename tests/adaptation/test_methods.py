@@ -11,7 +11,7 @@ from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.eas import Eas
 from metasage.adaptation.eas_tab import EasTab
 from metasage.adaptation.greedy import Greedy
-from metasage.adaptation.greedy_start import STRENGTHS, Guide, strongest_borne
+from metasage.adaptation.greedy_start import STRENGTHS, strongest_borne
 from metasage.adaptation.methods import METHODS
 from metasage.adaptation.objective import Objective
 from metasage.adaptation.optimiser import Adam
@@ -20,7 +20,7 @@ from metasage.adaptation.sage import PRESETS, Sage
 from metasage.adaptation.sampling import Sampling
 from metasage.adaptation.schedule import BiasSchedule, Geometric
 from metasage.adaptation.solve import solve
-from metasage.adaptation.stop import MaxIterations
+from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.problems.sets import generate
@@ -336,11 +336,89 @@ def test_a_greedy_start_tries_strengths_of_the_bias_on_equal_shares(cvrp_model):
      ((-5.0, -4.8), 10.0)],
 )  # fmt: skip
 def test_the_strongest_bias_is_kept_that_costs_little(costs, kept):
-    plain = Guide(BiasSchedule("outside", Geometric(1, 1)), Geometric(1, 1), None)
-    guides = [plain.with_strength(alpha) for alpha in (10.0, 40.0)]
+    guides = [Sage().guide("cvrp", alpha) for alpha in (10.0, 40.0)]
     assert strongest_borne(guides, list(costs)).bias.alpha.at(0.5) == pytest.approx(kept)
 
 
 def test_a_strength_that_is_given_is_not_tried(cvrp_model):
-    strategy = Sage(alpha=7.0).start(make_task(cvrp_model))
+    task = make_task(cvrp_model)
+    strategy = Sage(alpha=7.0).start(task)
     assert [guide.bias.alpha for guide in strategy.tried] == [Geometric(7.0, 7.0)]
+    strategy = Sage(alpha_end=3.0).start(task)
+    ends = [Geometric(alpha, 3.0) for alpha in STRENGTHS["cvrp"]]
+    assert [guide.bias.alpha for guide in strategy.tried] == ends
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"alpha": 0.0}, {"alpha_end": 0.0}, {"learning_rate": 0.0}, {"bias": "inside"}],
+)
+def test_settings_of_nothing_are_refused_and_not_replaced(tsp_model, settings):
+    with pytest.raises(InputError):
+        Sage(**settings).start(make_task(tsp_model))
+
+
+@pytest.mark.parametrize("method", [ActiveSearch(), Sage(preset="paper", adapter="embedding")])
+def test_little_memory_makes_torch_learn_in_parts(tsp_model, method):
+    task = make_task(tsp_model, size=9, engine="torch")
+    strategy = method.start(task)
+    found = []
+    for memory, rollouts_at_a_time in ((1e9, 9), (1.0, 1)):
+        task.max_memory = memory
+        assert min(9, task.chunk(learning=True)) == rollouts_at_a_time
+        rollouts = strategy.rollout(0, 0.0)
+        weights = strategy.objective.weights(rollouts.cost.float(), task.rollouts)
+        gradients = strategy.gradients(rollouts, weights)
+        found.append(torch.cat([g.flatten() for g in gradients if g is not None]))
+    assert torch.allclose(*found, rtol=1e-3, atol=1e-5)
+    assert float(found[0].norm()) > 0
+
+
+def test_without_replay_the_greedy_tour_is_not_imitated(tsp_model):
+    task = make_task(tsp_model)
+    strategy = Sage(replay=False, adapter="embedding").start(task)
+    run(strategy, task, 2)
+    assert strategy.samples.target is None
+
+
+@pytest.mark.parametrize(
+    ("stop", "planned"),
+    [(MaxIterations(4), 4), (NoImprovement(3), 200), (FirstOf(MaxIterations(4), Target(0.0)), 4)],
+)
+def test_schedules_run_over_what_is_planned(tsp_model, monkeypatch, stop, planned):
+    """A criterion without a clock leaves them to its own number, or to the default."""
+    seen = []
+    rollout = Task.rollout
+    monkeypatch.setattr(
+        Task,
+        "rollout",
+        lambda self, decoding, *rest: seen.append(decoding) or rollout(self, decoding, *rest),
+    )
+    instance = generate("tsp", 8, 1, 1)[0]
+    result = solve(instance, Sage(preset="paper"), stop, model=tsp_model)
+    expected = [0.3 ** (k / planned) for k in range(len(seen))]
+    assert [decoding.temperature for decoding in seen] == pytest.approx(expected)
+    assert result.to_dict()["parameters"]["iterations"] == planned
+
+
+def test_schedules_of_the_clock_begin_with_the_first_iteration(tsp_model, monkeypatch):
+    seen = []
+    at = Geometric.at
+    monkeypatch.setattr(
+        Geometric, "at", lambda self, progress: seen.append(progress) or at(self, progress)
+    )
+    limit = MaxRuntime(2.0)
+    limit.started -= 1.0  # spent before the search began
+    solve(generate("tsp", 20, 1, 1)[0], Sage(preset="paper"), limit, model=tsp_model)
+    assert seen[0] < 0.2
+    assert 0.8 < seen[-1] <= 1.0
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_results_name_every_setting_that_was_used(cvrp_model, name):
+    instance = generate("cvrp", 8, 1, 1)[0]
+    method = METHODS[name](iterations=1)
+    parameters = solve(instance, method, model=cvrp_model).to_dict()["parameters"]
+    optional = {"rollouts", "neighbours"}
+    optional |= {"learning_rate", "imitation"} if name == "sgbs" else set()
+    assert {key for key, value in parameters.items() if value is None} == optional

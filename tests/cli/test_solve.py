@@ -141,7 +141,7 @@ def test_short_times_are_left_to_local_search(model, limit, alone):
     from metasage.cli.solve import _why_no_network
     from metasage.problems.sets import generate
 
-    reason = _why_no_network(generate("tsp", 6, 1, 1)[0], model, limit)
+    reason = _why_no_network(generate("tsp", 6, 1, 1)[0], model, model is not None, limit)
     assert (reason is not None) == alone
     assert not alone or f"{limit} s are too short" in reason
 

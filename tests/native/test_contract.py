@@ -98,6 +98,12 @@ def test_the_deadline_is_kept_within_a_given_rollout(neighbours):
     assert time.monotonic() - began < 1.0
 
 
+def test_the_caller_goes_on_with_subnormal_numbers():
+    """The engine counts them as zero, in its own threads alone."""
+    _native.rollout(**rollout_arguments(make_case("tsp"), 3))
+    assert np.float32(1e-38) / np.float32(100) > 0
+
+
 def test_a_far_deadline_changes_nothing():
     case = make_case("tsp")
     result = _native.rollout(**rollout_arguments(case, 3, seconds_left=float("inf")))

@@ -183,10 +183,10 @@ def test_the_teachers_of_paper_and_code():
     paper, code = teacher(SETTINGS), teacher(replace(SETTINGS, teacher="eas"))
     assert paper.adapter == code.adapter == "embedding"
     assert paper.imitation > 0
-    assert paper.schedules("tsp")[0] is not None
+    assert paper.guide("tsp", None).bias is not None
     assert code.imitation == 0
-    assert code.schedules("tsp")[0] is None
-    assert code.schedules("tsp")[1].end == 1.0
+    assert code.guide("tsp", None).bias is None
+    assert code.guide("tsp", None).temperature.end == 1.0
 
 
 def test_a_run_of_another_network_is_not_resumed(tmp_path, whole):

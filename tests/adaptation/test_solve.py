@@ -13,16 +13,21 @@ from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.evaluate import evaluate
 from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.nearest import nearest_neighbour
+from metasage.adaptation.result import Incumbent
 from metasage.adaptation.sage import Sage
 from metasage.adaptation.sampling import Sampling
+from metasage.adaptation.search import Search
 from metasage.adaptation.solve import solve
 from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
+from metasage.adaptation.task import Task
 from metasage.errors import InfeasibleError, InputError
 from metasage.problems import Solution, check
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.metric import METRICS
 from metasage.problems.sets import generate
 from metasage.problems.tsp import TspInstance
+from metasage.rollout import get_engine
+from metasage.rollout.interface import DeadlineReached, Decoding
 
 
 def instance_of(model, size=20, seed=1):
@@ -189,6 +194,67 @@ def test_a_set_is_evaluated_in_order_and_in_parallel(tsp_model, tmp_path):
     assert one.gap([value / 1.1 for value in one.objectives]) == pytest.approx(0.1)
     expected = [solve(instance, Greedy(), model=tsp_model).objective for instance in instances]
     assert one.objectives == expected
+
+
+def test_a_set_that_was_interrupted_at_once_has_no_mean(tsp_model, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("metasage.adaptation.evaluate.solve", interrupt)
+    found = evaluate(generate("tsp", 10, 2, seed=3), Greedy(), model="pomo-tsp")
+    assert found.interrupted
+    assert found.mean is None
+    assert found.gap([1.0, 2.0]) is None
+
+
+def test_what_instances_chose_themselves_is_a_list(cvrp_model, monkeypatch):
+    monkeypatch.setattr("metasage.adaptation.evaluate.find_model", lambda *_: cvrp_model)
+    alphas = iter((10.0, 40.0))
+    monkeypatch.setattr(
+        "metasage.adaptation.greedy_start.GreedyStart.chosen", lambda _: {"alpha": next(alphas)}
+    )
+    found = evaluate(generate("cvrp", 10, 2, seed=3), Sage(iterations=2), model="any")
+    parameters = found.to_dict()["parameters"]
+    assert parameters["alpha"] == [10.0, 40.0]
+    assert parameters["iterations"] == 2
+
+
+def test_an_interrupt_while_encoding_returns_the_initial_solution(tsp_model, monkeypatch):
+    instance = instance_of(tsp_model)
+    given = nearest_neighbour(instance)
+
+    def interrupted(*arguments, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+
+    monkeypatch.setattr("metasage.adaptation.solve.Task.of", interrupted)
+    result = solve(instance, Sampling(), model=tsp_model, initial_solution=given)
+    assert result.interrupted
+    assert result.best == given
+    assert [row[1:] for row in result.curve] == [(0, result.objective)]
+
+
+def test_finished_rollouts_survive_the_deadline(tsp_model):
+    """Of the chunks of an iteration that the deadline cuts, the first ones count."""
+    instance = instance_of(tsp_model, 70)
+    engine = get_engine("native", tsp_model.config)
+    task = Task.of(instance, tsp_model.policy, engine, rollouts=130, copies=1, seed=1)
+    task.max_memory = 1.0
+    assert task.chunk(learning=False) == 64
+    whole = task.rollout(Decoding(), 0)
+    roll, calls = engine.rollout, []
+
+    def late(*arguments):
+        calls.append(1)
+        if len(calls) == 2:
+            raise DeadlineReached
+        return roll(*arguments)
+
+    engine.rollout = late
+    incumbent = Incumbent(instance)
+    search = Search(incumbent, MaxIterations(1), 1)
+    search.run(Sampling().start(task))
+    assert incumbent.objective == pytest.approx(float(whole.cost[0, :64].min()), rel=1e-5)
 
 
 def test_what_cannot_be_encoded_in_time_is_answered_without_the_network(tsp_model):

@@ -4,7 +4,7 @@ import pytest
 
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.local_search import solve_locally
-from metasage.cli.progress import Progress, in_percent
+from metasage.cli.progress import Progress, in_percent, shown_progress
 from metasage.problems.sets import generate
 
 
@@ -18,6 +18,15 @@ def test_the_line_follows_the_search():
     assert "s left" in text
     line.on_local_search(10.1, 3.0)
     assert "best 10.1 (+1.00% from best known)  local search" in line.__rich__()
+
+
+def test_the_terminal_is_left_as_it_was_whatever_happens(monkeypatch):
+    closed = []
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(Progress, "close", lambda self: closed.append(self))
+    with pytest.raises(ValueError, match="broken"), shown_progress(False, 1.0, 5) as line:
+        raise ValueError("broken")
+    assert closed == [line]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(help="Train networks: pomo and symnco.", rich_markup_mode=None)
+app = typer.Typer(
+    help="Train networks (pomo, symnco) and their scale meta-learners (sml).", rich_markup_mode=None
+)
 
 Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="tsp, cvrp, pctsp or op.")]
 Folder = Annotated[str, typer.Option("-o", "--output", help="Folder of the run.")]
@@ -110,38 +112,52 @@ def meta_train(
     labels_only: Annotated[
         bool, typer.Option("--labels-only", help="Make labels; several processes may.")
     ] = False,
+    labels: Annotated[
+        str | None, typer.Option("--labels", metavar="FOLDER", help="Labels that runs share.")
+    ] = None,
     engine: EngineName = "auto",
+    threads: Annotated[int, typer.Option("--threads", help="Threads; 0 for all cores.")] = 0,
     quiet: Quiet = False,
 ) -> None:
     """Make labels and train a scale meta-learner."""
     from metasage.errors import InputError
+    from metasage.policies.library import find_model
     from metasage.training.sml.settings import sml_recipe
     from metasage.training.sml.train import train_sml
 
     if resume and assignments:
         raise InputError("a resumed run keeps its settings: --set does not go with it.")
+    settings = None
+    if not resume:
+        problem = find_model(model).config.problem
+        settings = sml_recipe(recipe, problem).overridden(assignments or [])
     run = train_sml(
         output,
         model,
-        None if resume else sml_recipe(recipe).overridden(assignments or []),
+        settings,
         resume=resume,
         engine=engine,
+        threads=threads,
+        labels=labels,
         labels_only=labels_only,
         listener=None if quiet else print_meta_progress,
     )
     if not quiet:
         state = "finished" if run.is_finished else "stopped, go on with --resume"
-        typer.echo(f"{output}: {state} after {run.step} of {run.settings.total_steps} steps")
+        typer.echo(f"{output}: {state} after {run.step} of {run.settings.steps} steps")
 
 
 def print_meta_progress(row: dict[str, Any]) -> None:
     """Print a row of the meta-training's log for people."""
     if "labels" in row:
         typer.echo(f"label {row['labels']} of {row['of']}")
-    elif "cost" in row:
+    elif "skipped" in row:
+        typer.echo(f"step {row['step']}: not finite, skipped ({row['skipped']} so far)")
+    elif "of" in row:
+        parts = [f"{name} {row[name]:.4f}" for name in ("distance", "cost") if name in row]
+        left = row["seconds"] / row["step"] * (row["of"] - row["step"])
         typer.echo(
-            f"step {row['step']} of {row['of']}  distance {row['distance']:.3f}  "
-            f"cost {row['cost']:.4f}  {row['seconds']:.0f} s"
+            "  ".join([f"step {row['step']} of {row['of']}", *parts, f"{left / 60:.0f} min left"])
         )
     for kind in ("without", "with"):
         if kind in row:

@@ -17,7 +17,7 @@ from metasage.policies.policy import AttentionPolicy
 from metasage.policies.sml import ScaleMetaLearner, Sml
 from metasage.policies.sml_files import save_sml
 from metasage.problems.sets import generate
-from metasage.training.sml import settings as sml_settings
+from metasage.training.sml.settings import sml_recipe
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +42,9 @@ TINY = Profile({12: 2}, iterations=4, rollouts=6)
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_runs_and_goes_on(tmp_path, networks, name, monkeypatch):
-    short = replace(sml_settings.RECIPES["cpu"], labels=4, sizes=(10, 12), epochs=1, batch=2,
+    short = replace(sml_recipe("cpu", "tsp"), labels=4, sizes=(10, 12), steps=1, batch=2,
                     teacher_iterations=2, teacher_rollouts=6, rollouts=6)  # fmt: skip
-    monkeypatch.setitem(sml_settings.RECIPES, "cpu", short)
+    monkeypatch.setattr("metasage.experiments.sml_objectives.sml_recipe", lambda *_: short)
     experiment = EXPERIMENTS[name]
     profile = replace(TINY, problems=experiment.cpu.problems)
     for seed in (1, 2):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +22,15 @@ from metasage.adaptation.stop import MaxIterations
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.io import write_atomically
+from metasage.policies.metadata import open_model
 from metasage.policies.model import Model
+from metasage.policies.sml_files import fingerprint
 from metasage.problems import Instance
 from metasage.problems.sets import generate
 from metasage.rollout.interface import Engine
 from metasage.training.sml.settings import SmlSettings
 
-_SUFFIX = ".safetensors"
+_SUFFIX, _SECONDS = ".safetensors", "seconds"
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class Label:
 
 def all_labels(settings: SmlSettings) -> list[Label]:
     """Return the labels of a run, in the order in which they are made."""
+    if not settings.labelled:
+        return []
     return [
         Label(size, index) for index in range(settings.labels_per_size) for size in settings.sizes
     ]
@@ -86,25 +91,25 @@ def make_labels(
         with _locked(path.with_suffix(".lock")) as mine:
             if not mine or path.exists():
                 continue
+            began = time.monotonic()
             moved = teach(label.instance(problem, settings.seed), model, engine, method)
             if moved is None:
                 return
-            _save(path, moved)
+            _save(path, moved, origin(model, settings), time.monotonic() - began)
         yield label
 
 
 def teacher(settings: SmlSettings) -> Sage:
     """Return the method that makes labels: a residual layer on the embeddings."""
-    plain = settings.teacher == "eas"
-    return Sage(
+    method = Sage(
+        preset="paper",
         adapter="embedding",
-        greedy_start=False,
-        bias="none" if plain else None,
-        temperature_end=1.0 if plain else 0.3,
-        imitation=0.0 if plain else settings.imitation,
         iterations=settings.teacher_iterations,
         rollouts=settings.teacher_rollouts or None,
     )
+    if settings.teacher == "sage":
+        return method
+    return replace(method, bias="none", temperature_end=1.0, imitation=0.0)
 
 
 def teach(instance: Instance, model: Model, engine: Engine, method: Method) -> Tensor | None:
@@ -122,21 +127,47 @@ def teach(instance: Instance, model: Model, engine: Engine, method: Method) -> T
         return (strategy.adapted_embedding() - task.embedding)[0]
 
 
-def load_label(path: Path) -> Tensor:
-    """Read how far a teacher moved the embeddings of an instance."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        return load_file(path)["moved"]
-    except (OSError, SafetensorError, KeyError):
-        raise InputError("this is not a label; remove it to have it made again.", path) from None
+def origin(model: Model, settings: SmlSettings) -> dict[str, str]:
+    """Return all that labels depend on."""
+    names = ("teacher", "teacher_iterations", "teacher_rollouts", "seed")
+    return {"model": fingerprint(model.policy)} | {n: str(getattr(settings, n)) for n in names}
 
 
-def _save(path: Path, moved: Tensor) -> None:
+def load_label(path: Path, expected: dict[str, str]) -> Tensor:
+    """Read how far a teacher moved the embeddings of an instance.
+
+    Parameters
+    ----------
+    path
+        File of the label.
+    expected
+        The `origin` that it must have.
+    """
+    with open_model(path, "pt") as file:
+        found = file.metadata() or {}
+        if "moved" not in file.keys() or _SECONDS not in found:  # noqa: SIM118 - not a mapping
+            raise InputError("this is not a label; remove it to have it made again.", path)
+        for name, value in expected.items():
+            if found.get(name) != value:
+                raise InputError(
+                    f"the label was made with {name} {found.get(name)}, and this run has {value}.",
+                    path,
+                )
+        moved: Tensor = file.get_tensor("moved")
+    return moved
+
+
+def label_seconds(path: Path) -> float:
+    """Return how long it took to make a label."""
+    with open_model(path, "pt") as file:
+        return float((file.metadata() or {})[_SECONDS])
+
+
+def _save(path: Path, moved: Tensor, about: dict[str, str], seconds: float) -> None:
     from safetensors.torch import save
 
-    write_atomically(path, save({"moved": moved.contiguous()}))
+    metadata = about | {_SECONDS: f"{seconds:.2f}"}
+    write_atomically(path, save({"moved": moved.contiguous()}, metadata))
 
 
 @contextmanager

@@ -8,45 +8,54 @@ import torch
 from torch import Tensor
 
 from metasage.adaptation.objective import Objective
+from metasage.adaptation.schedule import BiasSchedule, Geometric
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.sml import ScaleMetaLearner
 from metasage.problems.batch import Batch
-from metasage.rollout.interface import Decoding, Engine, Request
+from metasage.rollout.interface import DecoderInputs, Decoding, Engine, Request, Rollouts
 from metasage.rollout.random import instance_seeds
 from metasage.training.data import random_starts
 from metasage.training.losses import in_deviations
 from metasage.training.sml.settings import SmlSettings
 
+# Share of the guided tours that is imitated.
+_ELITE = 0.2
 
-@dataclass(frozen=True)
-class SmlLoss:
-    """The loss on instances of one size, and what it is made of.
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Instances of one size and their labels.
 
     Parameters
     ----------
-    total
-        What is descended, with a graph down to phi.
-    distance
-        Mean distance to the embeddings of the teacher.
-    cost
-        Mean cost of the rollouts.
+    batch
+        The instances.
+    moved
+        How far the teacher moved their embeddings, shape (instances, nodes, width).
     """
 
-    total: Tensor
-    distance: float
-    cost: float
+    batch: Batch
+    moved: Tensor
 
 
-def sml_loss(
+def distil_loss(learner: ScaleMetaLearner, policy: AttentionPolicy, labelled: Labelled) -> Tensor:
+    """J_distil: mean distance to where the teacher takes the embeddings."""
+    h = _embed(policy, labelled.batch)
+    scaled: Tensor = learner(h, labelled.batch)
+    away = (scaled - (h + labelled.moved)).flatten(1)
+    distance: Tensor = away.norm(dim=1).mean()
+    return distance
+
+
+def zero_shot_loss(
     learner: ScaleMetaLearner,
     policy: AttentionPolicy,
     engine: Engine,
     batch: Batch,
-    moved: Tensor,
     settings: SmlSettings,
     seed: int,
-) -> SmlLoss:
-    """Evaluate both objectives on instances of one size.
+) -> tuple[Tensor, float]:
+    """J_zero: SAGE's objective before any adaptation, weighted as the settings say.
 
     Parameters
     ----------
@@ -55,35 +64,11 @@ def sml_loss(
     policy, engine
         What constructs rollouts.
     batch
-        The instances.
-    moved
-        How far the teacher moved their embeddings, shape (instances, nodes, width).
+        Instances of one size.
     settings
-        Weights of the objectives.
+        Weights of the terms, number and temperature of the samples.
     seed
         Seed of the rollouts.
-    """
-    with torch.no_grad():
-        h = policy.embed(batch)
-    scaled = learner(h, batch)
-    distance = (scaled - (h + moved)).flatten(1).norm(dim=1).mean()
-    total = settings.distil * distance
-    cost = float("nan")
-    if settings.zero:
-        simulated, cost = zero_shot_loss(scaled, policy, engine, batch, settings, seed)
-        total = total + settings.zero * simulated
-    return SmlLoss(total, float(distance.detach()), cost)
-
-
-def zero_shot_loss(
-    scaled: Tensor,
-    policy: AttentionPolicy,
-    engine: Engine,
-    batch: Batch,
-    settings: SmlSettings,
-    seed: int,
-) -> tuple[Tensor, float]:
-    """SAGE's objective before any adaptation: REINFORCE plus lambda x imitation.
 
     Returns
     -------
@@ -96,14 +81,52 @@ def zero_shot_loss(
     starts = None
     if policy.config.starts == "forced":
         starts = random_starts(batch.problem.name, size, rows, count, seed).to(batch.device)
-    inputs = policy.decoder(scaled)
     request = Request(count, instance_seeds(seed, rows), starts=starts)
-    rollouts = engine.rollout(batch, inputs, Decoding(), request)
+    inputs = policy.decoder(learner(_embed(policy, batch), batch))
+    terms, cost = [], 0.0
+    if settings.zero:
+        decoding = Decoding(temperature=settings.temperature)
+        rollouts = engine.rollout(batch, inputs, decoding, request)
+        cost = float(rollouts.cost.mean())
+        weights = settings.zero * _sampled_weights(rollouts, settings) / rows
+        terms.append(engine.weighted_log_likelihood(batch, inputs, decoding, rollouts, weights))
+    if settings.guided:
+        best = _guided(engine, batch, inputs, request, settings.guide)
+        cost = cost or float(best.cost.mean())
+        weights = torch.full_like(best.cost.float(), -settings.guided / best.cost.numel())
+        terms.append(engine.weighted_log_likelihood(batch, inputs, Decoding(), best, weights))
+    return torch.stack(terms).sum(), cost
+
+
+def _embed(policy: AttentionPolicy, batch: Batch) -> Tensor:
+    with torch.no_grad():
+        return policy.embed(batch)
+
+
+def _sampled_weights(rollouts: Rollouts, settings: SmlSettings) -> Tensor:
+    """REINFORCE with a shared baseline plus lambda x imitation of the best sample."""
     # Of the rule of adaptation only the weights are needed, not its step size.
     rule = Objective(1.0, settings.imitation, replay=False)
     cost = rollouts.cost.float()
     if settings.normalise_advantages:
         cost = in_deviations(cost)
-    weights = rule.weights(cost, count) / rows
-    loss = engine.weighted_log_likelihood(batch, inputs, Decoding(), rollouts, weights)
-    return loss, float(rollouts.cost.mean())
+    return rule.weights(cost, cost.shape[1])
+
+
+def _guided(
+    engine: Engine, batch: Batch, inputs: DecoderInputs, request: Request, alpha: float
+) -> Rollouts:
+    """Return the best of the greedy tours under a locality bias."""
+    size = batch.num_nodes - int(batch.problem.has_depot)
+    bias = BiasSchedule("outside", Geometric(alpha, alpha), by_density=True).at(0.0, size)
+    tours = engine.rollout(batch, inputs, Decoding(greedy=True, bias=bias), request)
+    count = max(1, round(_ELITE * request.rollouts))
+    best = tours.cost.topk(count, dim=1, largest=False).indices
+    steps = best.unsqueeze(-1).expand(-1, -1, tours.actions.shape[2])
+    return Rollouts(
+        tours.actions.gather(1, steps),
+        tours.steps.gather(1, best),
+        tours.log_likelihood.gather(1, best),
+        tours.cost.gather(1, best),
+        tours.first_scored,
+    )

@@ -13,8 +13,10 @@ from metasage.training.sml.settings import SmlSettings
 SEED = 54321
 
 
-def zero_shot(model: Model, sml: Sml | None, settings: SmlSettings) -> dict[str, float]:
-    """Mean objective at each validation size, by the checker.
+def zero_shot(
+    model: Model, sml: Sml | None, settings: SmlSettings, threads: int = 0
+) -> dict[str, float] | None:
+    """Mean objective at each validation size, by the checker; None if interrupted.
 
     Parameters
     ----------
@@ -24,15 +26,17 @@ def zero_shot(model: Model, sml: Sml | None, settings: SmlSettings) -> dict[str,
         The meta-learner; None for the network alone.
     settings
         Sizes and number of instances.
+    threads
+        Threads of the engine; 0 for all cores.
     """
-    return {
-        str(size): _mean(model, sml, size, settings.validation)
-        for size in settings.validation_sizes
-    }
-
-
-def _mean(model: Model, sml: Sml | None, size: int, count: int) -> float:
-    instances = generate(model.config.problem, size, count, SEED)
-    chosen = "none" if sml is None else sml
-    found = [solve(i, Greedy(), model=model, sml=chosen).objective for i in instances]
-    return sum(found) / len(found)
+    means = {}
+    for size in settings.validation_sizes:
+        found = []
+        for instance in generate(model.config.problem, size, settings.validation, SEED):
+            chosen = "none" if sml is None else sml
+            result = solve(instance, Greedy(), model=model, sml=chosen, threads=threads)
+            if result.interrupted:
+                return None
+            found.append(result.objective)
+        means[str(size)] = sum(found) / len(found)
+    return means

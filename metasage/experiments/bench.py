@@ -187,13 +187,17 @@ class Bench:
         if not path.exists():
             return {}
         records = {}
-        for line in path.read_text(encoding="utf-8").splitlines():
+        text = path.read_text(encoding="utf-8")
+        if not text.endswith("\n"):  # cut off by a kill: the next line must not join it
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("\n")
+        for line in text.splitlines():
             try:
                 row = json.loads(line)
                 key = row.pop("key")
                 records[key] = Found(**row)
             except (ValueError, KeyError, TypeError):
-                continue  # cut off by a kill: it is made again
+                continue  # it is made again
         return records
 
     def _append(self, key: str, found: Found) -> None:

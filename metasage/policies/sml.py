@@ -81,25 +81,41 @@ class ScaleMetaLearner(nn.Module):
         return h + moved if self.reading == "official" else moved
 
     def scale(self, batch: Batch, size: float | None = None) -> Tensor:
-        """Return the scale that is fed in, shape (instances, nodes or 1, 1)."""
+        """Return the scale that is fed in, shape (instances, nodes or 1, 1).
+
+        An instance that is told to have another size is seen as if its places
+        were the density of so many nodes.
+        """
         depot = int(batch.problem.has_depot)
         if self.reading == "paper":
             told = batch.num_nodes - depot if size is None else size
             return batch.coords.new_full((batch.num_instances, 1, 1), told / _TRAINING_SIZE)
         told = batch.num_nodes if size is None else size + depot
-        return told / _TRAINING_SIZE / _sparsity(batch.coords)
+        return told / _TRAINING_SIZE / _sparsity(batch.coords, batch.num_nodes / told)
 
 
-def _sparsity(coords: Tensor) -> Tensor:
-    """Mean distance of each node to all, over that to its hundred nearest."""
+def _sparsity(coords: Tensor, thinned: float) -> Tensor:
+    """Mean distance of each node to all, over that to its hundred nearest.
+
+    Parameters
+    ----------
+    coords
+        Places of the nodes.
+    thinned
+        How many nodes stand for one. The hundred nearest of a thinner set reach as
+        far as that many times a hundred of these.
+    """
     nodes = coords.shape[1]
-    near = min(_TRAINING_SIZE, nodes)
+    near = min(nodes, max(2, round(_TRAINING_SIZE * thinned)))
+    wanted = min(_TRAINING_SIZE, nodes / thinned)
+    # A node is one of its own nearest, at no distance, however many these are.
+    self_share = (1 - 1 / wanted) / (1 - 1 / near) if near > 1 else 1.0
     parts = []
     for rows in torch.split(coords, _ROWS, dim=1):
         distance = torch.cdist(rows, coords, compute_mode="donot_use_mm_for_euclid_dist")
         nearest = distance.topk(near, dim=-1, largest=False).values
         # Where all of them lie on one spot, that is as dense as the whole.
-        ratio = distance.mean(-1) / nearest.mean(-1)
+        ratio = distance.mean(-1) / (self_share * nearest.mean(-1))
         parts.append(torch.where(torch.isfinite(ratio), ratio, 1.0))
     return torch.cat(parts, dim=1).unsqueeze(-1)
 

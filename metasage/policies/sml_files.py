@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from metasage.errors import InputError
+from metasage.errors import InputError, OutsideTraining
 from metasage.policies.library import WEIGHTS
 from metasage.policies.metadata import open_model
 from metasage.policies.model import SML_PREFIX, Model
@@ -64,7 +65,27 @@ def find_sml(name_or_path: str, model: Model, *, wanted: bool = True) -> Sml | N
             f"{model.config.width}.",
             path,
         )
+    _require_relation(found, model, path)
     return found
+
+
+def _require_relation(sml: Sml, model: Model, path: Path) -> None:
+    """Refuse the meta-learner of another problem, and warn of one of another network."""
+    about = sml.provenance
+    problem = about.get("problem", model.config.problem)
+    if problem != model.config.problem:
+        raise InputError(
+            f"the scale meta-learner is one for {problem}, and the model is for "
+            f"{model.config.problem}.",
+            path,
+        )
+    if about.get("fingerprint") not in (None, fingerprint(model.policy)):
+        warnings.warn(
+            f"the scale meta-learner {sml.name} was trained for {about.get('model')}, and not "
+            f"for {model.name} as it is: it may do harm.",
+            OutsideTraining,
+            stacklevel=3,
+        )
 
 
 def own_sml(model: Model) -> Sml | None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import metasage
-from metasage.errors import InputError
+from metasage.errors import InputError, OutsideTraining
 from metasage.policies.config import PolicyConfig
 from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
@@ -81,9 +81,20 @@ def test_equal_places_have_a_finite_scale():
 
 def test_it_can_be_told_another_size():
     batch = batch_of("tsp", 200)
-    for reading in ("paper", "official"):
-        learner = ScaleMetaLearner(reading, 16)
-        torch.testing.assert_close(learner.scale(batch, 400), 2 * learner.scale(batch))
+    paper = ScaleMetaLearner("paper", 16)
+    torch.testing.assert_close(paper.scale(batch, 400), 2 * paper.scale(batch))
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp"])
+@pytest.mark.parametrize("size", [150, 500, 1000])
+def test_told_another_size_it_is_fed_what_that_size_would_feed(problem, size):
+    learner = ScaleMetaLearner("official", 16)
+    for told in (100, 300, 1500):
+        expected = float(learner.scale(batch_of(problem, told)).mean())
+        found = float(learner.scale(batch_of(problem, size), told).mean())
+        assert found == pytest.approx(expected, rel=0.1), told
+    batch = batch_of(problem, size)
+    torch.testing.assert_close(learner.scale(batch, size), learner.scale(batch))
 
 
 @pytest.mark.parametrize("reading", ["paper", "official"])
@@ -124,6 +135,17 @@ def test_what_a_user_asks_for(tmp_path, monkeypatch):
     assert find_sml(str(tmp_path / "mine.safetensors"), model) is not None
     with pytest.raises(InputError, match="is 16 wide, and the model 32"):
         find_sml("mine", model_of(width=32))
+
+
+def test_a_meta_learner_of_another_network_is_told(tmp_path):
+    path = tmp_path / "sml.safetensors"
+    save_sml(Sml(ScaleMetaLearner("official", 16), {"problem": "cvrp"}), path)
+    with pytest.raises(InputError, match="one for cvrp, and the model is for tsp"):
+        find_sml(str(path), model_of())
+    about = {"problem": "tsp", "model": "its-own", "fingerprint": "other"}
+    save_sml(Sml(ScaleMetaLearner("official", 16), about), path)
+    with pytest.warns(OutsideTraining, match="trained for its-own, and not for"):
+        assert find_sml(str(path), model_of()) is not None
 
 
 def test_the_meta_learner_of_other_weights_is_not_taken(tmp_path, monkeypatch):

@@ -5,12 +5,18 @@ from __future__ import annotations
 import time
 from functools import partial
 
+from metasage.adaptation.budget import within_time
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.familiarity import warn_if_unfamiliar
 from metasage.adaptation.interrupts import Interrupted, interruptible
-from metasage.adaptation.local_search import IMPROVE, finish, first_incumbent, reserve
+from metasage.adaptation.local_search import (
+    IMPROVE,
+    finish,
+    first_incumbent,
+    reserve,
+    without_network,
+)
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.nearest import nearest_neighbour
 from metasage.adaptation.resources import require_device
 from metasage.adaptation.result import Result
 from metasage.adaptation.search import Search
@@ -36,6 +42,9 @@ from metasage.rollout.interface import DeadlineReached
 
 # Share of a time limit that the network has before local search finishes.
 _NETWORK_SHARE = 0.25
+
+# Kept back for an answer without the network, in case it finds none: for each node.
+_SECONDS_WITHOUT = 3e-5
 
 
 def solve(
@@ -126,6 +135,11 @@ def solve(
     require_device(device)
     roller = get_engine(engine, model.config, device, threads)
     deadline = None if limit is None else limit.deadline - reserve(limit.seconds)
+    if deadline is not None and improver is None:
+        deadline -= _SECONDS_WITHOUT * instance.num_nodes
+    if deadline is not None and method.iterations is None:
+        left = deadline - time.monotonic()
+        method = within_time(method, instance, model.policy, left, roller.threads)
     polish = None
     if improver is not None and improve == "memetic":
         polish = partial(improver.polish, deadline=deadline)
@@ -167,7 +181,7 @@ def solve(
         )
     if incumbent.solution is None:
         # The time was too short for the first rollouts.
-        search.offer(nearest_neighbour(instance))
+        search.offer(without_network(instance, roller.threads))
     assert incumbent.solution is not None
     result = Result(
         instance,
@@ -188,7 +202,7 @@ def solve(
             "improve": improve,
             "engine": roller.name,
             "seed": seed,
-            "threads": getattr(roller, "threads", threads),
+            "threads": roller.threads,
         },
     )
     callbacks.on_end(result)

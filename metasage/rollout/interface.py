@@ -298,6 +298,11 @@ class Engine(ABC):
 
     name: str
 
+    @property
+    def threads(self) -> int:
+        """Number of threads that it uses."""
+        return torch.get_num_threads()
+
     @abstractmethod
     def rollout(
         self, batch: Batch, inputs: DecoderInputs, decoding: Decoding, request: Request

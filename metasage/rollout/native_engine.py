@@ -55,7 +55,11 @@ class NativeEngine(Engine):
     name = "native"
 
     def __init__(self, threads: int = 0) -> None:
-        self.threads = threads or torch.get_num_threads()
+        self._threads = threads or torch.get_num_threads()
+
+    @property
+    def threads(self) -> int:  # noqa: D102
+        return self._threads
 
     def rollout(  # noqa: D102
         self, batch: Batch, inputs: DecoderInputs, decoding: Decoding, request: Request

@@ -12,7 +12,7 @@ from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.evaluate import evaluate
 from metasage.adaptation.greedy import Greedy
-from metasage.adaptation.nearest import nearest_neighbour
+from metasage.adaptation.local_search import without_network
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.sage import Sage
 from metasage.adaptation.sampling import Sampling
@@ -176,11 +176,14 @@ def test_an_interrupt_returns_the_best_so_far(tsp_model):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.parametrize("built", [True, False])
 @pytest.mark.parametrize("size", [1, 5, 60])
-def test_nearest_neighbour_is_feasible(model, size):
+def test_an_answer_without_network_is_feasible(model, size, built, monkeypatch):
     instance = instance_of(model, size, seed=2)
+    if not built:
+        monkeypatch.setattr("metasage.adaptation.local_search.find_spec", lambda name: None)
     if not instance.problem.infeasibility(instance):
-        assert check(instance, nearest_neighbour(instance)).feasible
+        assert check(instance, without_network(instance, 1)).feasible
 
 
 def test_a_set_is_evaluated_in_order_and_in_parallel(tsp_model, tmp_path):
@@ -221,7 +224,7 @@ def test_what_instances_chose_themselves_is_a_list(cvrp_model, monkeypatch):
 
 def test_an_interrupt_while_encoding_returns_the_initial_solution(tsp_model, monkeypatch):
     instance = instance_of(tsp_model)
-    given = nearest_neighbour(instance)
+    given = without_network(instance, 1)
 
     def interrupted(*arguments, **options):
         os.kill(os.getpid(), signal.SIGINT)
@@ -260,7 +263,7 @@ def test_finished_rollouts_survive_the_deadline(tsp_model):
 def test_what_cannot_be_encoded_in_time_is_answered_without_the_network(tsp_model):
     instance = instance_of(tsp_model, 3000)
     result = solve(instance, Sampling(), MaxRuntime(0.05), model=tsp_model)
-    assert result.best == nearest_neighbour(instance)
+    assert result.objective == check(instance, without_network(instance, 1)).objective
     assert result.iterations == 0
     assert len(result.curve) == 1
 

@@ -17,7 +17,7 @@ from metasage.adaptation.local_search import (
     without_network,
 )
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.resources import require_device
+from metasage.adaptation.resources import encoding_seconds, require_device
 from metasage.adaptation.result import Result
 from metasage.adaptation.search import Search
 from metasage.adaptation.stop import (
@@ -138,7 +138,8 @@ def solve(
     if deadline is not None and improver is None:
         deadline -= _SECONDS_WITHOUT * instance.num_nodes
     if deadline is not None and method.iterations is None:
-        left = deadline - time.monotonic()
+        encoding = method.augment * encoding_seconds(model.policy, instance.num_nodes)
+        left = deadline - time.monotonic() - encoding
         method = within_time(method, instance, model.policy, left, roller.threads)
     polish = None
     if improver is not None and improve == "memetic":

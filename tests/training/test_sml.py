@@ -139,7 +139,8 @@ def test_guided_tours_become_likelier(model_file):
     assert float(loss) > 0  # minus a mean log-likelihood
     loss.backward()
     with torch.no_grad():
-        learner.output.weight -= 1e-3 * learner.output.weight.grad
+        gradient = learner.output.weight.grad
+        learner.output.weight -= 0.1 * gradient / gradient.norm()
     assert float(zero_shot_loss(learner, model.policy, engine, batch, settings, 7)[0]) < float(loss)
 
 
@@ -181,7 +182,8 @@ def test_the_average_is_what_is_kept(tmp_path, model_file, whole):
     torch.manual_seed(settings.seed)
     first = ScaleMetaLearner(settings.reading, 64).state_dict()
     for name, kept in run.sml().learner.state_dict().items():
-        torch.testing.assert_close(kept, (first[name] + run.learner.state_dict()[name]) / 2)
+        # In the first step a tenth of the start is remembered.
+        torch.testing.assert_close(kept, 0.1 * first[name] + 0.9 * run.learner.state_dict()[name])
 
 
 def test_without_distillation_fresh_instances_need_no_labels(tmp_path, model_file):

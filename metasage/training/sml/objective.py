@@ -82,7 +82,8 @@ def zero_shot_loss(
     if policy.config.starts == "forced":
         starts = random_starts(batch.problem.name, size, rows, count, seed).to(batch.device)
     request = Request(count, instance_seeds(seed, rows), starts=starts)
-    inputs = policy.decoder(learner(_embed(policy, batch), batch))
+    h = _embed(policy, batch)
+    inputs = policy.decoder(learner(h, batch))
     terms, cost = [], 0.0
     if settings.zero:
         decoding = Decoding(temperature=settings.temperature)
@@ -91,7 +92,8 @@ def zero_shot_loss(
         weights = settings.zero * _sampled_weights(rollouts, settings) / rows
         terms.append(engine.weighted_log_likelihood(batch, inputs, decoding, rollouts, weights))
     if settings.guided:
-        best = _guided(engine, batch, inputs, request, settings.guide)
+        # Tours of the network alone: those of a phi that imitates its own drift away.
+        best = _guided(engine, batch, policy.decoder(h), request, settings.guide)
         cost = cost or float(best.cost.mean())
         weights = torch.full_like(best.cost.float(), -settings.guided / best.cost.numel())
         terms.append(engine.weighted_log_likelihood(batch, inputs, Decoding(), best, weights))

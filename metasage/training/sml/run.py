@@ -62,8 +62,10 @@ class MetaRun:
             for group in self.optimizer.param_groups:
                 group["lr"] = settings.lr_at(self.step)
             self.optimizer.step()
+            # A short memory at first: the average must not remember the start.
+            decay = min(settings.average, (1 + self.step) / (10 + self.step))
             for name, tensor in self.learner.state_dict().items():
-                self.average[name].lerp_(tensor, 1 - settings.average)
+                self.average[name].lerp_(tensor, 1 - decay)
         else:
             self.skipped += 1
         self.step += 1

@@ -95,7 +95,7 @@ def _experiments() -> dict[str, Experiment]:
     for problem in ("pctsp", "op"):
         rows = {"sage-default": READINGS["sage-default"], "sage-paper": READINGS["sage-paper"]}
         found[f"{problem}-200"] = Experiment(problem, 200, 16, rows | PLAIN)
-        found[f"{problem}-500"] = Experiment(problem, 500, 8, rows | PLAIN)
+        found[f"{problem}-500"] = Experiment(problem, 500, 4, rows | PLAIN)
     return found
 
 

@@ -19,6 +19,9 @@ from metasage.training.state import load_state, save_state, wrong_state
 
 SML, LABELS = "sml.safetensors", "labels"
 
+PRECISION = torch.float16
+"""Of the meta-learner that a run writes."""
+
 
 class MetaRun:
     """A run in its folder: phi, its optimiser, and how far it has come.
@@ -51,8 +54,9 @@ class MetaRun:
         return self.step >= self.settings.steps
 
     def sml(self, provenance: dict[str, Any] | None = None) -> Sml:
-        """Return the meta-learner as it is now, averaged over the last steps."""
-        return Sml.build(self.learner.reading, self.average, provenance or {})
+        """Return the meta-learner as it is now: averaged, in the precision that is written."""
+        kept = {name: tensor.to(PRECISION) for name, tensor in self.average.items()}
+        return Sml.build(self.learner.reading, kept, provenance or {})
 
     def update(self) -> bool:
         """Apply the gradients of phi; return whether they were finite, else leave phi alone."""

@@ -29,7 +29,7 @@ from metasage.training.sml.labels import (
     origin,
 )
 from metasage.training.sml.objective import Labelled, distil_loss, zero_shot_loss
-from metasage.training.sml.run import SML, MetaRun, open_run
+from metasage.training.sml.run import PRECISION, SML, MetaRun, open_run
 from metasage.training.sml.settings import SmlSettings
 from metasage.training.sml.validation import zero_shot
 
@@ -119,7 +119,7 @@ def _learn(
             if run.step % _SAVE_EVERY == 0 or run.is_finished or stopped():
                 run.save()
         if run.is_finished and (found := validate("with", run.sml())) is not None:
-            save_sml(run.sml(_provenance(run, found)), run.folder / SML)
+            save_sml(run.sml(_provenance(run, found)), run.folder / SML, PRECISION)
 
 
 def meta_step(run: MetaRun, engine: Engine) -> dict[str, float]:

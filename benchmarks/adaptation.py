@@ -149,6 +149,8 @@ def search(
         return iteration >= iterations and time.monotonic() - begin >= seconds
 
     result = metasage.solve(instance, method, stop, model=model, seed=SEED, threads=threads)
+    if result.interrupted:
+        raise SystemExit("interrupted: the same command goes on from here")
     return {
         "objective": result.objective,
         "seconds": round(result.seconds, 2),

@@ -16,7 +16,8 @@ app = typer.Typer(
 )
 
 _COLUMNS = (
-    "name", "problem", "kind", "width", "layers", "training size", "instances", "validation", "gap"
+    "name", "problem", "kind", "width", "layers", "training size", "instances", "validation",
+    "gap", "sml",
 )  # fmt: skip
 
 
@@ -39,6 +40,7 @@ def list_models(json: Json = None) -> None:
         config, provenance = read_metadata(path)
         facts = config.to_dict() | {"name": name, "kind": config.kind} | provenance
         facts.setdefault("training size", training_size(provenance))
+        facts["sml"] = (path.parent / "sml" / path.name).exists()
         rows.append({column: facts.get(column) for column in _COLUMNS})
     if json is not None:
         write_json({"models": rows}, json)
@@ -113,7 +115,7 @@ def count_parameters(model: Model) -> dict[str, int]:
 def _cell(name: str, value: Any) -> str:
     if isinstance(value, float):
         return f"{100 * value:.2f}%" if name == "gap" else f"{value:.4g}"
-    return "-" if value is None else str(value)
+    return "-" if value is None else str(_in_words(value))
 
 
 def _in_words(value: Any) -> Any:

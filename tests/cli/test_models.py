@@ -64,12 +64,14 @@ def checkpoint(tmp_path):
 
 
 def test_list_is_a_table(metasage, shipped):
+    (shipped / "sml").mkdir()
+    (shipped / "sml" / "symnco-op100.safetensors").touch()
     code, out, err = metasage("models", "list")
     assert (code, err) == (0, "")
     header, first, second = (re.split(r"  +", line) for line in out.splitlines())
-    assert header[5:] == ["training size", "instances", "validation", "gap"]
-    assert first == ["pomo-tsp100", "tsp", "pomo", "16", "2", "100", "-", "7.912", "-"]
-    assert second == ["symnco-op100", "op", "symnco", "16", "2", "-", "-", "-", "-"]
+    assert header[5:] == ["training size", "instances", "validation", "gap", "sml"]
+    assert first == ["pomo-tsp100", "tsp", "pomo", "16", "2", "100", "-", "7.912", "-", "no"]
+    assert second == ["symnco-op100", "op", "symnco", "16", "2", "-", "-", "-", "-", "yes"]
     assert metasage("models")[1] == out
 
 

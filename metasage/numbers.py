@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from metasage.errors import InputError
 
 
@@ -18,5 +20,5 @@ def require_seed(seed: int) -> None:
 
 def require_time_limit(seconds: float) -> None:
     """Complain about a time limit in which nothing can be done."""
-    if not seconds > 0:
-        raise InputError(f"the time limit is {seconds} and must be positive.")
+    if not 0 < seconds < math.inf:
+        raise InputError(f"the time limit is {seconds} and must be positive and finite.")

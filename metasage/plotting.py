@@ -31,6 +31,12 @@ def require_picture_suffix(path: str | Path) -> None:
         raise InputError(f"a picture is written as {', '.join(FORMATS)}.", path)
 
 
+def require_places(instance: Instance) -> None:
+    """Complain about an instance that cannot be drawn."""
+    if instance.coords is None:
+        raise InputError(f"{instance.name or 'the instance'} has no coordinates to draw.")
+
+
 def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Figure:
     """Draw the routes of a solution.
 
@@ -42,8 +48,8 @@ def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Fi
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    if instance.coords is None:
-        raise InputError(f"{instance.name or 'the instance'} has no coordinates to draw.")
+    require_places(instance)
+    assert instance.coords is not None
     figure = Figure(figsize=(7, 7), layout="constrained")
     axes = figure.subplots()
     colours = colormaps["turbo"]

@@ -69,7 +69,6 @@ def finish(
     if deadline is None:
         single = instance.problem.single_tour
         kicks = _KICKS_PER_NODE * instance.num_nodes if single else _ITERATIONS
-    given = [] if incumbent.solution is None else [incumbent.solution]
     sign = 1 if instance.problem.sense == "min" else -1
 
     def hear(_: float, objective: float) -> None:
@@ -77,6 +76,18 @@ def finish(
             curve.append((time.monotonic() - started, iteration, objective))
             callbacks.on_local_search(objective, curve[-1][0])
 
+    def offer(solution: Solution) -> None:
+        objective = check(instance, solution).objective
+        assert objective is not None
+        if incumbent.offer(solution, objective):
+            hear(0.0, objective)
+
+    # What takes no time to make may be better than what the network found; then the
+    # local search starts as it likes.
+    built = improver.construct()
+    offer(built)
+    assert incumbent.solution is not None
+    given = [] if incumbent.solution is built else [incumbent.solution]
     interrupted = False
     try:
         with interruptible():
@@ -84,12 +95,8 @@ def finish(
                 given, deadline=deadline, kicks=kicks, seed=seed, listener=hear
             )
     except Interrupted:
-        interrupted = True
-        found = improver.best or (given or [improver.construct()])[0]
-    objective = check(instance, found).objective
-    assert objective is not None
-    if incumbent.offer(found, objective):
-        hear(0.0, objective)
+        interrupted, found = True, improver.best or incumbent.solution
+    offer(found)
     return interrupted
 
 

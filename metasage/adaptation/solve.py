@@ -78,7 +78,8 @@ def solve(
         The network: a model, the name of a shipped one, or a file.
     sml
         The scale meta-learner, or how to find it (see `find_sml`); ``auto`` is
-        the network's own for SAGE, and none for other methods.
+        the network's own for SAGE on instances larger than those that the
+        network was trained on, else none.
     seed
         Same seed, same result, whatever the number of threads.
     engine, threads, device
@@ -113,7 +114,9 @@ def solve(
     if not isinstance(model, Model):
         name = default_model(instance.problem.name) if model is None else model
         model = find_model(name, instance.problem.name)
-    found = find_sml(sml, model, wanted=method.uses_sml) if isinstance(sml, str) else sml
+    is_larger = instance.size > (model.training_size or 0)
+    wanted = method.uses_sml and is_larger
+    found = find_sml(sml, model, wanted=wanted) if isinstance(sml, str) else sml
     warn_if_unfamiliar(instance, model, found)
     if improve not in IMPROVE:
         raise InputError(f"improve is '{improve}' and must be one of {', '.join(IMPROVE)}.")

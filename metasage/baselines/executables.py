@@ -22,7 +22,8 @@ from metasage.errors import InputError
 from metasage.io import read, read_solution, write_instance
 from metasage.io.solution import FileSolution
 from metasage.problems import Instance, Solution
-from metasage.problems.cvrp import CvrpInstance, exact_units
+from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.loads import exact_units
 from metasage.problems.op import OpInstance
 from metasage.problems.scaling import with_whole_lengths
 
@@ -168,7 +169,7 @@ def for_program(instance: Instance) -> Instance:
     changes: dict[str, Any] = {"labels": np.arange(1, instance.num_nodes + 1)}
     if isinstance(instance, CvrpInstance):
         demand, capacity = exact_units(instance.demand, instance.capacity)
-        changes |= {"demand": demand, "capacity": float(capacity)}
+        changes |= {"demand": demand.astype(np.float64), "capacity": float(capacity)}
     elif isinstance(instance, OpInstance) and unit != 1.0:
         # Rounding an edge and its ends takes less than two units: the tour still fits.
         slack = 2.0 * instance.num_nodes

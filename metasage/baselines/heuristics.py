@@ -17,7 +17,8 @@ from metasage.baselines.insertion import insert_all
 from metasage.improve.split import split
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
-from metasage.problems.cvrp import CvrpInstance, exact_units
+from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
@@ -105,7 +106,9 @@ class _Walk:
         self.instance = instance
         self.length = self.used = 0.0
         if isinstance(instance, CvrpInstance):
-            self.demand, self.capacity = exact_units(instance.demand, instance.capacity)
+            self.demand, self.capacity = exact_units(
+                instance.demand, instance.capacity, MOST_IN_INTEGERS
+            )
 
     def allowed(self, nodes: Indices, steps: Any) -> Any:
         """Which of the nodes may come next."""

@@ -16,7 +16,8 @@ from metasage.baselines.base import Baseline, Track
 from metasage.baselines.heuristics import EVERY_PROBLEM, nearest_neighbour
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
-from metasage.problems.cvrp import CvrpInstance, exact_units
+from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
 from metasage.problems.scaling import length_unit, nearest_units, units_above, units_below
@@ -79,9 +80,9 @@ class _Routing:
             self._collect_enough(instance)
 
     def _deliver(self, instance: CvrpInstance) -> None:
-        demand, capacity = exact_units(instance.demand, instance.capacity)
-        loads = self.routing.RegisterUnaryTransitVector(demand.astype(int).tolist())
-        self.routing.AddDimension(loads, 0, int(capacity), True, "load")
+        demand, capacity = exact_units(instance.demand, instance.capacity, MOST_IN_INTEGERS)
+        loads = self.routing.RegisterUnaryTransitVector(demand.tolist())
+        self.routing.AddDimension(loads, 0, capacity, True, "load")
 
     def _bound_length(self, instance: OpInstance) -> None:
         limit = int(instance.max_length * self.unit * (1 + TOLERANCE))

@@ -16,6 +16,8 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run the command line of this process."""
+    # Threads that spin while they wait starve each other on a busy machine.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # A shell starts jobs in the background deaf to SIGINT; they shall listen, too.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)

@@ -146,6 +146,7 @@ def _play_all(
     """Let everybody solve everything, and say whether the user interrupted."""
     from rich.console import Console
 
+    from metasage.cli.progress import short
     from metasage.comparison import play
 
     console = Console(stderr=True, quiet=quiet or not sys.stderr.isatty())
@@ -159,7 +160,7 @@ def _play_all(
                     status.update(f"{name}, {seconds:g} s")
 
                     def tell(second: float, objective: float, name: str = name) -> None:
-                        status.update(f"{name}, best {objective:.6g} after {second:.1f} s")
+                        status.update(f"{name}, best {short(objective)} after {second:.1f} s")
 
                     play(contest, contestant, seconds, seed, tell)
         except KeyboardInterrupt:

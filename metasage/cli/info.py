@@ -48,30 +48,25 @@ def describe(instance: Instance) -> dict[str, Any]:
         else [places.min(axis=0).tolist(), places.max(axis=0).tolist()],
         **{name: number(value) for name, value in instance.problem.facts(instance).items()},
         "infeasible": instance.problem.infeasibility(instance),
-        **what_solves(instance.problem.name),
+        **what_solves(instance),
     }
 
 
-def what_solves(problem: str) -> dict[str, Any]:
-    """Name what ``metasage solve`` uses by default; None where the package has no such thing."""
-    from metasage.cli.solve import default_improve
-    from metasage.errors import InputError
-    from metasage.policies.library import default_model, find_model
+def what_solves(instance: Instance) -> dict[str, Any]:
+    """Name what ``metasage solve`` uses for an instance, if it has time; None for nothing."""
+    from metasage.cli.solve import default_improve, why_no_network
+    from metasage.policies.library import default_model, shipped_models
+    from metasage.policies.metadata import read_metadata, training_size
 
     improve = default_improve()
     chosen = {"engine": "torch" if improve == "none" else "native", "improve": improve}
-    try:
-        model = find_model(default_model(problem), problem)
-    except InputError:
+    if why_no_network(instance, None, False, None) is not None:
         return {"method": "local-search", "model": None, "sml": None} | chosen
-    from metasage.policies.sml_files import own_sml
-
-    sml = own_sml(model)
-    return {
-        "method": "sage",
-        "model": model.name,
-        "sml": None if sml is None else sml.name,
-    } | chosen
+    name = default_model(instance.problem.name)
+    path = shipped_models()[name]
+    trained = training_size(read_metadata(path)[1]) or 0
+    has_sml = instance.size > trained and (path.parent / "sml" / path.name).exists()
+    return {"method": "sage", "model": name, "sml": name if has_sml else None} | chosen
 
 
 def _in_words(value: Any) -> Any:

@@ -14,6 +14,8 @@ METHOD_NAMES = (
     "greedy", "sample", "as", "eas-lay", "eas-emb", "eas-tab", "sgbs", "sgbs-eas", "sage"
 )  # fmt: skip
 IMPROVE_NAMES = ("none", "final", "memetic")
+PRESET_NAMES = ("default", "paper", "official")
+ENGINE_NAMES = ("auto", "native", "torch")
 
 MethodName = Annotated[
     str | None,
@@ -34,7 +36,8 @@ SmlName = Annotated[
     typer.Option(
         "--sml",
         metavar="auto|shipped|none|NAME|FILE",
-        help="Scale meta-learner. auto: the network's own for sage; shipped: for any method.",
+        help="Scale meta-learner. auto: the network's own for sage on instances larger than those "
+        "of its training; shipped: for any method and size.",
     ),
 ]
 ImproveName = Annotated[
@@ -80,14 +83,18 @@ MaxMemory = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
-def require_names(method: str, improve: str) -> None:
+def require_names(method: str, improve: str, preset: str = "default", engine: str = "auto") -> None:
     """Complain about names that do not exist, before anything large is imported."""
     from metasage.errors import InputError
 
-    if method not in METHOD_NAMES:
-        raise InputError(f"method '{method}' is not one of {', '.join(METHOD_NAMES)}.")
-    if improve not in IMPROVE_NAMES:
-        raise InputError(f"improve '{improve}' is not one of {', '.join(IMPROVE_NAMES)}.")
+    for option, name, known in (
+        ("method", method, METHOD_NAMES),
+        ("improve", improve, IMPROVE_NAMES),
+        ("preset", preset, PRESET_NAMES),
+        ("engine", engine, ENGINE_NAMES),
+    ):
+        if name not in known:
+            raise InputError(f"{option} '{name}' is not one of {', '.join(known)}.")
 
 
 def make_method(
@@ -156,13 +163,29 @@ def make_stop(time_limit: float | None, started: float) -> MaxRuntime | None:
     return limit
 
 
-def require_targets(*paths: str | None) -> None:
-    """Complain about files that cannot be written, before any work is done."""
+def require_targets(*paths: str | None, sources: tuple[str | None, ...] = ()) -> None:
+    """Complain about files that cannot or must not be written, before any work is done.
+
+    Parameters
+    ----------
+    paths
+        Files to be written; None and ``-`` are none.
+    sources
+        Files that are read, which nothing may overwrite.
+    """
+    from os.path import realpath
+
+    from metasage.errors import InputError
     from metasage.io import require_writable
 
+    taken = {realpath(source.partition("#")[0]) for source in sources if source is not None}
     for path in paths:
-        if path not in (None, "-"):
-            require_writable(path)
+        if path is None or path == "-":
+            continue
+        require_writable(path)
+        if realpath(path) in taken:
+            raise InputError("the file is named twice, and would be overwritten.", path)
+        taken.add(realpath(path))
 
 
 def in_bytes(gibibytes: float | None) -> float | None:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from metasage.problems import Instance
 
 
+def short(objective: float) -> str:
+    """Write an objective with six digits, or as the whole number that is longer."""
+    return f"{objective:.0f}" if abs(objective) >= 1e5 else f"{objective:.6g}"
+
+
 class Progress(Callbacks):
     """Shows incumbent, gap, iteration, speed and time left in one line on stderr.
 
@@ -42,7 +47,7 @@ class Progress(Callbacks):
     def __rich__(self) -> str:
         """Return the line as it is now: the seconds go on while nothing else is heard."""
         seconds = time.monotonic() - STARTED
-        found = "no solution yet" if self.objective is None else f"best {self.objective:.6g}"
+        found = "no solution yet" if self.objective is None else f"best {short(self.objective)}"
         if self.objective is not None and self.best_known is not None:
             found += f" ({in_percent(self.objective, self.best_known)})"
         left = ""

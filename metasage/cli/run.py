@@ -41,6 +41,9 @@ def _run(arguments: Sequence[str]) -> int:
         message = getattr(error, "format_message", error.__str__)()
         return _complain(" ".join(message.split()))
     except typer.Exit as stop:
+        # Typer's answer to an interrupt that no command has caught.
+        if stop.exit_code == INTERRUPTED:
+            return _complain("interrupted.", INTERRUPTED)
         return stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted.", INTERRUPTED)
@@ -50,6 +53,8 @@ def _run(arguments: Sequence[str]) -> int:
         # The reader of a pipe left: say nothing, not even when Python flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        return _complain(f"{error.strerror or error}.")
 
 
 def _show_warnings(wanted: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +11,7 @@ import typer
 
 from metasage.cli import methods as options
 from metasage.cli.options import File, Json, ProblemOption, Round
-from metasage.errors import InputError
+from metasage.errors import InputError, MetasageError
 
 if TYPE_CHECKING:
     from metasage.problems import Instance
@@ -65,7 +67,7 @@ def solve(
     from metasage.cli.output import INTERRUPTED, number, write_json
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.numbers import require_time_limit
-    from metasage.plotting import require_picture_suffix
+    from metasage.plotting import require_picture_suffix, require_places
     from metasage.problems import require_feasible
     from metasage.started import STARTED
 
@@ -75,12 +77,17 @@ def solve(
         require_solution_suffix(output, instance)
     if plot is not None:
         require_picture_suffix(plot)
-    options.require_targets(output, plot, json)
+        require_places(instance)
+    options.require_targets(output, plot, json, sources=(file, initial_solution))
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
     from metasage.cli.progress import in_percent, shown_progress
 
     improve = default_improve() if improve is None else improve
-    options.require_names(method or "sage", improve)
+    options.require_names(method or "sage", improve, preset, engine)
+    counts = {"iterations": iterations, "rollouts": rollouts, "neighbours": neighbours}
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise InputError(f"{name} is {count} and must be at least 1.")
     if time_limit is not None:
         require_time_limit(time_limit)
     common: dict[str, Any] = {
@@ -89,8 +96,13 @@ def solve(
         "initial_solution": initial,
         "started": STARTED,
     }
-    asked = model is not None or method is not None or settings is not None
-    reason = None if improve == "none" else _why_no_network(instance, model, asked, time_limit)
+    # Whoever sets anything about the network wants it.
+    wishes = (model, method, settings, iterations, rollouts, neighbours, max_memory)
+    asked = any(wish is not None for wish in wishes) or (
+        (preset, sml, augment, improve, engine, device)
+        != ("default", "auto", 1, default_improve(), "auto", "cpu")
+    )
+    reason = None if improve == "none" else why_no_network(instance, model, asked, time_limit)
     if reason is not None and not quiet:
         typer.echo(f"metasage: {reason}; local search alone.", err=True)
     with shown_progress(quiet, time_limit, iterations, best_known) as callbacks:
@@ -117,18 +129,27 @@ def solve(
                 callbacks=callbacks,
                 **common,
             )
+    writers: list[Callable[[], object]] = []
     if output is not None:
-        write_solution(output, instance, result.best, result.objective)
-    if plot is not None:
-        result.plot(plot)
+        writers.append(partial(write_solution, output, instance, result.best, result.objective))
     if json is not None:
-        write_json(result.to_dict(), json)
+        writers.append(partial(write_json, result.to_dict(), json))
+    if plot is not None:
+        writers.append(partial(result.plot, plot))
+    failures = []
+    for write in writers:
+        try:
+            write()
+        except MetasageError as error:  # the others may still be written
+            failures.append(error)
     if not quiet and json != "-":
         gap = "" if best_known is None else f" ({in_percent(result.objective, best_known)})"
         typer.echo(
             f"{instance.name}: objective {number(result.objective)}{gap}, "
             f"{result.iterations} iterations, {result.seconds:.1f} s"
         )
+    if failures:
+        raise failures[0]
     return INTERRUPTED if result.interrupted else 0
 
 
@@ -137,7 +158,7 @@ def default_improve() -> str:
     return "none" if find_spec("metasage._native") is None else "final"
 
 
-def _why_no_network(
+def why_no_network(
     instance: Instance, model: str | None, asked: bool, time_limit: float | None
 ) -> str | None:
     """Say why an instance is solved without a network; None if it is not."""
@@ -146,6 +167,8 @@ def _why_no_network(
 
     if instance.size <= MOST_NODES:
         return f"{instance.size} nodes are few enough to try every solution"
+    if instance.coords is None:
+        return f"{instance.name or 'the instance'} has no coordinates, which a network needs"
     least = _LEAST_FOR_NETWORK if asked else _LEAST_BY_DEFAULT
     if time_limit is not None and time_limit < least:
         return f"{time_limit:g} s are too short to make use of a network"

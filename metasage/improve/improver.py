@@ -27,7 +27,7 @@ class Improver(ABC):
 
     def __init__(self, instance: Instance, threads: int | None = None) -> None:
         self.instance = instance
-        self.threads = (os.cpu_count() or 1) if threads is None else threads
+        self.threads = len(os.sched_getaffinity(0)) if threads is None else threads
         if self.threads < 1:
             raise InputError(f"threads is {threads} and must be at least 1.")
 
@@ -105,8 +105,8 @@ class Improver(ABC):
             raise InputError("an improvement needs a number of seconds or of kicks.")
         if kicks is not None and kicks < 0:
             raise InputError(f"kicks is {kicks} and must not be negative.")
-        if not 0 <= seed < 2**32:
-            raise InputError(f"seed is {seed} and must lie between 0 and 4294967295.")
+        if seed < 0:
+            raise InputError(f"seed is {seed} and must not be negative.")
         for solution in solutions:
             if violation := check(self.instance, solution).violation:
                 raise InputError(f"the solution to improve is infeasible: {violation}")
@@ -116,7 +116,7 @@ class Improver(ABC):
                 listener(time.monotonic() - started, objective)
 
         starts = list(solutions) or self._starts()
-        found = self._improve(starts, deadline, kicks, seed, tell)
+        found = self._improve(starts, deadline, kicks, seed % 2**32, tell)
         for solution in starts:
             found = self._better(solution, found)
         return found

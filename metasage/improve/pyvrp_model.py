@@ -15,7 +15,8 @@ import pyvrp
 from metasage.errors import InputError
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
-from metasage.problems.cvrp import CvrpInstance, exact_units
+from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
 from metasage.problems.scaling import length_unit, nearest_units, units_above
@@ -39,6 +40,11 @@ class PyvrpModel:
         self.instance = instance
         lengths = instance.length_matrix()
         self.unit = length_unit(lengths, _RESOLUTION)
+        if isinstance(instance, CvrpInstance):
+            self._demand, self._capacity = exact_units(
+                instance.demand, instance.capacity, MOST_IN_INTEGERS
+            )
+            self.unit = _priced_unit(self.unit, float(lengths.max()), int(self._demand.max()))
         # An OP's integer tour is no shorter than the real one.
         to_units = units_above if isinstance(instance, OpInstance) else nearest_units
         self._lengths = to_units(lengths, self.unit)
@@ -63,8 +69,7 @@ class PyvrpModel:
         if isinstance(instance, TspInstance):
             return [pyvrp.Client(node) for node in nodes]
         if isinstance(instance, CvrpInstance):
-            demand, _ = exact_units(instance.demand, instance.capacity)
-            return [pyvrp.Client(node, delivery=[int(demand[node])]) for node in nodes]
+            return [pyvrp.Client(node, delivery=[int(self._demand[node])]) for node in nodes]
         if isinstance(instance, OpInstance):
             # The tour's length decides only between tours of equal prize.
             least = instance.prize[instance.prize > 0].min(initial=1.0)
@@ -78,8 +83,7 @@ class PyvrpModel:
 
     def _vehicle(self) -> pyvrp.VehicleType:
         if isinstance(self.instance, CvrpInstance):
-            _, capacity = exact_units(self.instance.demand, self.instance.capacity)
-            return pyvrp.VehicleType(self.instance.size, capacity=[int(capacity)])
+            return pyvrp.VehicleType(self.instance.size, capacity=[self._capacity])
         if isinstance(self.instance, OpInstance):
             limit = self.instance.max_length * self.unit * (1 + TOLERANCE)
             return pyvrp.VehicleType(max_distance=int(limit))
@@ -101,6 +105,17 @@ class PyvrpModel:
             tour = [node for route in routes for node in route]
             routes = [tour if self.instance.problem.has_depot else [0, *tour]]
         return Solution(routes)
+
+
+def _priced_unit(unit: float, longest: float, heaviest: int) -> float:
+    """Return a unit of length in which PyVRP's penalties can price overload.
+
+    A vehicle that carries the heaviest demand too much must cost about the longest
+    edge, and a penalty lies between 0.1 and 100,000 for each unit of load.
+    """
+    if longest == 0 or heaviest == 0 or 0.5 <= longest * unit / heaviest <= 2 * _RESOLUTION:
+        return unit
+    return max(_RESOLUTION, heaviest) / longest
 
 
 def _visits(route: Any) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from pyvrp import (
     RandomNumberGenerator,
     Solution,
 )
+from pyvrp.exceptions import PenaltyBoundWarning
 from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks
 from pyvrp.search import (
     OPERATORS,
@@ -120,7 +122,10 @@ class PyvrpSearch:
             params,
         )
         try:
-            algorithm.run(_Stop(deadline, kicks), collect_stats=False)
+            with warnings.catch_warnings():
+                # A penalty at its bound is none of the user's business.
+                warnings.simplefilter("ignore", PenaltyBoundWarning)
+                algorithm.run(_Stop(deadline, kicks), collect_stats=False)
         finally:  # also if the user has had enough
             offers.flush()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from metasage.problems import Solution
-from metasage.problems.cvrp import CvrpInstance, exact_units
+from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
 
 
@@ -19,7 +20,7 @@ def split(instance: CvrpInstance, tour: Indices) -> Solution:
     tour
         All customers in the order of the tour.
     """
-    units, capacity = exact_units(instance.demand, instance.capacity)
+    units, capacity = exact_units(instance.demand, instance.capacity, MOST_IN_INTEGERS)
     loads = np.concatenate([[0.0], np.cumsum(units[tour], dtype=np.float64)])
     home = instance.lengths(np.zeros_like(tour), tour)
     # Way along the tour from its first customer to each.

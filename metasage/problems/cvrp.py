@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metasage.errors import InputError
 from metasage.problems.base import (
@@ -21,6 +20,7 @@ from metasage.problems.base import (
     find_strays,
 )
 from metasage.problems.instance import Check, Instance, Solution
+from metasage.problems.loads import exact_units, load_limit
 from metasage.problems.metric import Floats
 from metasage.problems.rules import Rules
 
@@ -34,12 +34,6 @@ if TYPE_CHECKING:
 _CAPACITIES: dict[int, float] = {20: 30, 50: 40, 100: 50, 125: 55, 150: 60, 200: 70}
 _CAPACITY_ABOVE = 50.0
 _LARGEST_DEMAND = 9
-
-# Largest capacity in units of the rules: load and demand add up below 2**24,
-# where float32 is exact.
-_MOST_UNITS = 2**23
-
-Loads = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,9 +112,10 @@ class Cvrp(Problem):
         violation = find_repeats(instance, routes, "customer") or find_missing(
             instance, routes, "customer"
         )
+        limit = load_limit(instance.demand, instance.capacity)
         for number, route in enumerate(routes, start=1):
             load = float(instance.demand[list(route)].sum())
-            if violation is None and load > instance.capacity * (1 + TOLERANCE):
+            if violation is None and load > limit:
                 violation = f"route {number} carries {load:g} of {instance.capacity:g}."
         return Check(objective, violation)
 
@@ -139,7 +134,7 @@ class Cvrp(Problem):
 
     def network_fields(self, instance: CvrpInstance, scale: float) -> Arrays:
         demand, capacity = exact_units(instance.demand, instance.capacity)
-        return {"demand": demand, "capacity": np.asarray(capacity)}
+        return {"demand": demand.astype(np.float32), "capacity": np.array(capacity, np.float32)}
 
     def features(self, batch: Batch) -> Tensor:
         fraction = batch.fields["demand"] / batch.fields["capacity"].unsqueeze(-1)
@@ -182,21 +177,3 @@ class CvrpRules(Rules):
 def default_capacity(size: int) -> float:
     """Capacity of the published recipe for a size."""
     return by_size(size, _CAPACITIES) if size <= max(_CAPACITIES) else _CAPACITY_ABOVE
-
-
-def exact_units(demand: Floats, capacity: float) -> tuple[Loads, Loads]:
-    """Express demands and capacity in whole units, so that loads add up exactly.
-
-    Decimal data are scaled by a power of ten. What stays fractional, or would be
-    too large, is measured in fine units, demands rounded up: a rollout then
-    never overloads a vehicle.
-    """
-    for factor in (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000):
-        scaled = np.append(demand, capacity) * factor
-        units = np.rint(scaled)
-        if units[-1] > _MOST_UNITS:
-            break
-        if np.allclose(scaled, units, rtol=1e-12, atol=1e-9):
-            return units[:-1].astype(np.float32), units[-1].astype(np.float32)
-    units = np.ceil(demand * (_MOST_UNITS / capacity) - 1e-6)
-    return units.astype(np.float32), np.float32(_MOST_UNITS)  # type: ignore[return-value]

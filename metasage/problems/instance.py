@@ -18,6 +18,9 @@ LARGEST_VALUE = 1e12
 
 AnyInstance = TypeVar("AnyInstance", bound="Instance")
 
+# Rows of the matrix of lengths that are computed at a time.
+_ROWS = 256
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Instance:
@@ -127,8 +130,15 @@ class Instance:
         """Lengths of all edges; only for sizes whose square fits in memory."""
         if self.matrix is not None:
             return self.matrix
-        nodes = np.arange(self.num_nodes)
-        return self.lengths(nodes[:, None], nodes[None, :])
+        assert self.coords is not None
+        count = self.num_nodes
+        lengths = np.empty((count, count))
+        # In rows, so that what is needed in between stays small and near.
+        for first in range(0, count, _ROWS):
+            rows = slice(first, min(first + _ROWS, count))
+            lengths[rows] = self.metric.between(self.coords[rows, None], self.coords[None])
+        np.fill_diagonal(lengths, 0.0)
+        return lengths
 
     def tour_length(self, nodes: Indices) -> float:
         """Length of the closed tour through nodes in this order."""

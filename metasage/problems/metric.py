@@ -24,11 +24,10 @@ ROUNDINGS: dict[Rounding, Callable[[Floats], Floats]] = {
 
 
 def _euclidean(a: Floats, b: Floats) -> Floats:
-    difference = a - b
+    along, across = a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]
     # Not np.hypot: sqrt of the sum is what every solver of the field computes,
     # and the last bit decides a rounding now and then.
-    squares = difference * difference
-    return np.asarray(np.sqrt(squares[..., 0] + squares[..., 1]))
+    return np.asarray(np.sqrt(along * along + across * across))
 
 
 def _manhattan(a: Floats, b: Floats) -> Floats:

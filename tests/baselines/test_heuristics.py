@@ -2,17 +2,42 @@ import time
 
 import numpy as np
 import pytest
+import torch
 
 import metasage
-from metasage.adaptation.nearest import nearest_neighbour as by_the_rules
 from metasage.baselines import all_baselines
 from metasage.baselines.heuristics import nearest_neighbour, random_insertion
 from metasage.baselines.two_opt import two_opt
 from metasage.improve.split import split
+from metasage.problems.batch import Batch
 
 from .conftest import every_solution, optimum, small_instance
 
 HEURISTICS = ("nearest", "random-insertion", "farthest-insertion")
+
+
+def by_the_rules(instance):
+    """Nearest neighbour, step by step with the rules that rollouts follow."""
+    batch = Batch.of([instance])
+    problem = batch.problem
+    rules = problem.rules(batch, 1)
+    actions = []
+    while not bool(rules.done.all()):
+        allowed = (~rules.forbidden())[0, 0].numpy()
+        customers = np.flatnonzero(allowed[1:]) + 1
+        if not problem.has_depot:
+            customers = np.flatnonzero(allowed)
+        # A single tour that is to be short ends as soon as it may.
+        enough = problem.sense == "min" and problem.single_tour and problem.has_depot and allowed[0]
+        home = len(customers) == 0 or enough
+        if home or (not actions and not problem.has_depot):
+            node = 0
+        else:
+            here = np.full(len(customers), actions[-1] if actions else 0)
+            node = int(customers[instance.lengths(here, customers).argmin()])
+        rules.step(torch.tensor([[node]]))
+        actions.append(node)
+    return problem.to_solution(actions)
 
 
 @pytest.mark.parametrize("name", HEURISTICS)

@@ -78,11 +78,13 @@ def test_generate_writes_the_recipe_and_info_reads_it(metasage, tmp_path):
     assert re.search(r"instances +3", out)
 
 
-def test_info_says_what_solve_will_use(metasage, tmp_path):
-    metasage("generate", "tsp", "--size", 10, "--count", 1, "--seed", 7, "-o", tmp_path / "s.npz")
+@pytest.mark.parametrize("size", [10, 110])
+def test_info_says_what_solve_will_use(metasage, tmp_path, size):
+    metasage("generate", "tsp", "--size", size, "--count", 1, "--seed", 7, "-o", tmp_path / "s.npz")
     _, out, _ = metasage("info", tmp_path / "s.npz", "--json", "-")
     facts = json.loads(out)
-    _, out, _ = metasage("solve", tmp_path / "s.npz#0", "--iterations", 1, "--json", "-")
+    _, out, _ = metasage("solve", tmp_path / "s.npz#0", "--iterations", 1, "--rollouts", 4,
+                         "--json", "-")  # fmt: skip
     used = json.loads(out)
     for name in ("method", "model", "improve", "engine"):
         assert facts[name] == used[name]

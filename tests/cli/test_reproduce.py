@@ -20,7 +20,7 @@ def network(tmp_path):
 
 
 SMALL = ["--set", "labels=4", "--set", "sizes=[8,9]", "--set", "teacher_iterations=2",
-         "--set", "epochs=1", "--set", "validation_sizes=[10]"]  # fmt: skip
+         "--set", "steps=1", "--set", "validation_sizes=[10]"]  # fmt: skip
 
 
 def test_a_meta_learner_is_trained_used_and_judged(metasage, network, tmp_path, monkeypatch):

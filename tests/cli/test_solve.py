@@ -7,6 +7,9 @@ import time
 import numpy as np
 import pytest
 
+from metasage.errors import InputError
+from metasage.io import read_set, write_instance
+
 KEYS = {
     "instance", "problem", "n", "sense", "objective", "feasible", "routes", "method", "preset",
     "model", "sml", "improve", "engine", "seed", "threads", "iterations", "seconds", "curve",
@@ -138,10 +141,10 @@ def test_an_infeasible_instance_exits_with_1(metasage, network, examples, tmp_pa
     [(None, 9, True), (None, 10, False), ("some.safetensors", 9, False), ("some", 2, True)],
 )
 def test_short_times_are_left_to_local_search(model, limit, alone):
-    from metasage.cli.solve import _why_no_network
+    from metasage.cli.solve import why_no_network
     from metasage.problems.sets import generate
 
-    reason = _why_no_network(generate("tsp", 6, 1, 1)[0], model, model is not None, limit)
+    reason = why_no_network(generate("tsp", 6, 1, 1)[0], model, model is not None, limit)
     assert (reason is not None) == alone
     assert not alone or f"{limit} s are too short" in reason
 
@@ -153,3 +156,63 @@ def test_the_names_on_the_command_line_are_those_of_the_package():
 
     assert tuple(METHODS) == METHOD_NAMES
     assert IMPROVE == IMPROVE_NAMES
+
+
+def test_an_instance_without_coordinates_is_solved_without_a_network(metasage, tmp_path):
+    lengths = [[abs(i - j) for j in range(8)] for i in range(8)]
+    rows = "\n".join(" ".join(map(str, row)) for row in lengths)
+    file = tmp_path / "line.tsp"
+    file.write_text(
+        "NAME: line\nTYPE: TSP\nDIMENSION: 8\nEDGE_WEIGHT_TYPE: EXPLICIT\n"
+        f"EDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n{rows}\nEOF\n"
+    )
+    code, out, err = metasage("solve", file)
+    assert code == 0
+    assert "no coordinates, which a network needs; local search alone" in err
+    assert "objective 14" in out
+    code, _, err = metasage("solve", file, "--plot", tmp_path / "x.png")
+    assert (code, "no coordinates to draw" in err) == (2, True)
+
+
+def test_nothing_that_is_read_or_written_is_overwritten(metasage, tmp_path):
+    file = tmp_path / "town.json"
+    metasage("generate", "tsp", "--size", 8, "--count", 1, "-o", tmp_path / "s.npz")
+    write_instance(file, read_set(tmp_path / "s.npz")[0])
+    before = file.read_bytes()
+    for targets in (["-o", file], ["--json", file], ["-o", tmp_path / "a.json", "--json", tmp_path / "a.json"]):  # fmt: skip # noqa: E501
+        code, _, err = metasage("solve", file, "--time-limit", 1, *targets)
+        assert (code, "named twice" in err) == (2, True)
+    assert file.read_bytes() == before
+
+
+def test_one_failed_output_does_not_lose_the_others(metasage, tmp_path, monkeypatch):
+    metasage("generate", "tsp", "--size", 8, "--count", 1, "-o", tmp_path / "s.npz")
+
+    def full(*arguments):
+        raise InputError("the disk is full.")
+
+    monkeypatch.setattr("metasage.io.write_solution", full)
+    code, out, err = metasage(
+        "solve", tmp_path / "s.npz#0", "--time-limit", 1, "-o", tmp_path / "a.tour",
+        "--json", tmp_path / "a.json",
+    )  # fmt: skip
+    assert (code, "the disk is full" in err) == (2, True)
+    assert "objective" in out
+    assert (tmp_path / "a.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--preset", "mine"), ("--engine", "steam"), ("--rollouts", 0), ("--time-limit", "inf")],
+)
+def test_wrong_options_are_refused_however_short_the_time(metasage, tmp_path, option, value):
+    metasage("generate", "tsp", "--size", 8, "--count", 1, "-o", tmp_path / "s.npz")
+    code, _, err = metasage("solve", tmp_path / "s.npz#0", "--time-limit", 1, option, value)
+    assert (code, err.count("\n")) == (2, 1)
+
+
+def test_seeds_of_any_size_are_taken(metasage, tmp_path):
+    metasage("generate", "cvrp", "--size", 30, "--count", 1, "-o", tmp_path / "s.npz")
+    code, _, _ = metasage("solve", tmp_path / "s.npz#0", "--time-limit", 5, "--seed", 2**32 - 1)
+    assert code == 0
+    assert metasage("solve", tmp_path / "s.npz#0", "--time-limit", 1, "--seed", 2**40)[0] == 0

@@ -20,7 +20,7 @@ from metasage.rollout.interface import Decoding, Rollouts
 STRENGTHS = ByProblem(tsp=(40.0,), cvrp=(10.0, 40.0), pctsp=(20.0,), op=(20.0,))
 
 # What greedy tours may lose by a stronger bias: sampled ones stray further, and gain.
-_TOLERANCE = 0.02
+_TOLERANCE = 0.005
 
 
 @dataclass(frozen=True)

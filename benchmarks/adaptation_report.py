@@ -5,47 +5,65 @@ from typing import Any
 
 import adaptation as bench
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-FOLDER = Path(__file__).parent / "results"
+PICTURE = Path(__file__).parents[1] / "docs" / "images" / "adaptation-curves.png"
 BASE = "eas-lay"
+PARTS = "-parts"
+
+Rows = dict[str, list[dict[str, Any]]]
 
 
 def report() -> None:
-    """Print a Markdown table for each experiment, of the instances that are complete."""
+    """Print a Markdown table for each experiment, and draw the curves of all."""
     found: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     for record in bench.records():
         found.setdefault((record["experiment"], record["row"]), {})[record["index"]] = record
+    curves: dict[str, Rows] = {}
     for name, experiment in bench.EXPERIMENTS.items():
-        rows = {row: found.get((name, row), {}) for row in experiment.rows}
-        shared = set.intersection(*(set(r) for r in rows.values()))
-        if not shared:
+        by_row = {row: found.get((name, row), {}) for row in experiment.rows}
+        if name.endswith(PARTS):
+            whole = name.removesuffix(PARTS)
+            by_row |= {row: found.get((whole, row), {}) for row in ("sage-paper", "sage-default")}
+        # Only instances on which all rows were measured are compared.
+        indices = sorted(set.intersection(*(set(records) for records in by_row.values())))
+        if not indices:
             continue
-        indices = sorted(shared)
-        print(f"### {experiment.problem.upper()}, N={experiment.size}: {name}\n")
-        print(f"{len(indices)} instances, {bench.ITERATIONS} iterations or as many seconds as "
-              "`sage-default` takes for them.\n")  # fmt: skip
-        table(experiment, {row: [r[i] for i in indices] for row, r in rows.items()})
-        draw(name, experiment, {row: [r[i] for i in indices] for row, r in rows.items()})
+        rows = {row: [records[i] for i in indices] for row, records in by_row.items()}
+        title = f"{experiment.problem.upper()} {experiment.size}"
+        print(f"### {title}, {len(indices)} instances\n")
+        if name.endswith(PARTS):
+            parts_table(rows)
+        else:
+            table(experiment, rows)
+            curves[title] = rows
+    draw(curves)
 
 
-def table(experiment: bench.Experiment, rows: dict[str, list[dict[str, Any]]]) -> None:
+def parts_table(rows: Rows) -> None:
+    """Print means after all iterations."""
+    print("| | mean |\n|---|---|")
+    for row, records in rows.items():
+        print(f"| {row} | {np.mean([at(r, iterations=bench.ITERATIONS) for r in records]):.3f} |")
+    print()
+
+
+def table(experiment: bench.Experiment, rows: Rows) -> None:
     """Print means, and how often a row is better than EAS, both ways of being equal."""
     sign = -1 if experiment.problem == "op" else 1
-    limits = [r["seconds"] for r in rows.get("sage-default", [])]
+    limits = [record["seconds"] for record in rows["sage-default"]]
     columns = {}
     for row, records in rows.items():
         by_iterations = [at(r, iterations=bench.ITERATIONS) for r in records]
-        by_seconds = (
-            [at(r, seconds=s) for r, s in zip(records, limits, strict=True)] if limits else None
-        )
+        by_seconds = [at(r, seconds=s) for r, s in zip(records, limits, strict=True)]
         columns[row] = (None if row in bench.TIMED else by_iterations, by_seconds)
     print("| | equal iterations | better than EAS | equal seconds | better than EAS |")
     print("|---|---|---|---|---|")
     for row, pair in columns.items():
         cells = []
-        for values, base in zip(pair, columns.get(BASE, (None, None)), strict=True):
-            cells.append("" if values is None else f"{np.mean(values):.4f}")
+        for values, base in zip(pair, columns[BASE], strict=True):
+            cells.append("" if values is None else f"{np.mean(values):.3f}")
             wins = ""
             if values is not None and base is not None and row != BASE:
                 better = sum(sign * (b - v) > 1e-9 for v, b in zip(values, base, strict=True))
@@ -68,19 +86,23 @@ def at(
     return float(kept[-1] if kept else curve[0][2])
 
 
-def draw(name: str, experiment: bench.Experiment, rows: dict[str, list[dict[str, Any]]]) -> None:
-    """Draw mean incumbents against iterations."""
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
+def draw(curves: dict[str, Rows]) -> None:
+    """Draw mean incumbents against iterations, a panel for each experiment."""
+    figure = Figure(figsize=(13, 6), layout="constrained")
+    panels = figure.subplots(2, -(-len(curves) // 2), squeeze=False).flat
+    for axes, (title, rows) in zip(panels, curves.items(), strict=False):
+        draw_panel(axes, title, rows)
+    figure.supxlabel("iterations")
+    figure.supylabel("mean incumbent")
+    figure.savefig(PICTURE, dpi=90)
+
+
+def draw_panel(axes: Axes, title: str, rows: Rows) -> None:
+    """Draw the curves of one experiment."""
+    steps = range(1, bench.ITERATIONS + 1)
     for row, records in rows.items():
-        if row in bench.TIMED:
-            continue
-        means = [
-            np.mean([at(r, iterations=k) for r in records]) for k in range(1, bench.ITERATIONS + 1)
-        ]
-        axes.plot(range(1, bench.ITERATIONS + 1), means, label=row)
-    axes.set_xlabel("iterations")
-    axes.set_ylabel("mean incumbent")
-    axes.set_title(f"{experiment.problem.upper()} {experiment.size}")
-    axes.legend(fontsize=8)
-    figure.savefig(FOLDER / f"{name}.png", dpi=100)
+        if row not in bench.TIMED:
+            means = [np.mean([at(r, iterations=k) for r in records]) for k in steps]
+            axes.plot(steps, means, label=row)
+    axes.set_title(title)
+    axes.legend(fontsize=7)

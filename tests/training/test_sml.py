@@ -184,7 +184,7 @@ def test_the_average_is_what_is_kept(tmp_path, model_file, whole):
     for name, kept in run.sml().learner.state_dict().items():
         # In the first step a tenth of the start is remembered.
         expected = 0.1 * first[name] + 0.9 * run.learner.state_dict()[name]
-        torch.testing.assert_close(kept, expected.half().float())
+        torch.testing.assert_close(kept, expected, rtol=1e-3, atol=1e-4)  # half precision
 
 
 def test_without_distillation_fresh_instances_need_no_labels(tmp_path, model_file):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +17,9 @@ from metasage.problems.cvrp import CvrpInstance
 # How long before the deadline a helper stops, so that its answer arrives in time,
 # and how long it is waited for after it.
 _MARGIN, _GRACE = 0.05, 0.1
+
+# Seconds between looks at whether the other process is still there.
+_BETWEEN_LOOKS = 0.5
 
 Routes = Sequence[Sequence[int]]
 
@@ -38,6 +41,8 @@ class Helper:
             [sys.executable, "-m", "metasage.improve.helper"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # The user's interrupt is for the process that started this one, which ends it.
+            start_new_session=True,
         )
         self._thread: threading.Thread | None = None
         self._exchange(instance, answered=False)
@@ -87,9 +92,15 @@ class Helper:
         self._thread.start()
 
 
+def _leave_with(parent: int) -> None:
+    """End this process soon after the one that started it, even if that was killed."""
+    while os.getppid() == parent:
+        time.sleep(_BETWEEN_LOOKS)
+    os._exit(1)
+
+
 def _work() -> None:
-    # The user's interrupt is for the process that started this one, which ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
     from metasage.improve.pyvrp_search import PyvrpSearch
 
     search = PyvrpSearch(pickle.load(sys.stdin.buffer))

@@ -82,20 +82,20 @@ def finish(
         if incumbent.offer(solution, objective):
             hear(0.0, objective)
 
-    # What takes no time to make may be better than what the network found; then the
-    # local search starts as it likes.
-    built = improver.construct()
-    offer(built)
-    assert incumbent.solution is not None
-    given = [] if incumbent.solution is built else [incumbent.solution]
     interrupted = False
     try:
         with interruptible():
+            before, starts = incumbent.solution, improver.starts()
+            for start in starts:
+                offer(start)
+            # What takes no time to make may be better than what the network found.
+            if before is not None and incumbent.solution is before:
+                starts = [before]
             found = improver.improve(
-                given, deadline=deadline, kicks=kicks, seed=seed, listener=hear
+                starts, deadline=deadline, kicks=kicks, seed=seed, listener=hear
             )
     except Interrupted:
-        interrupted, found = True, improver.best or incumbent.solution
+        interrupted, found = True, improver.best or incumbent.solution or improver.construct()
     offer(found)
     return interrupted
 

@@ -138,7 +138,7 @@ class CvrpImprover(Improver):
                 assert self._best is not None
                 for number, helper in enumerate(helpers, start=1):
                     helper.start(self._best.routes, end, seed + number)
-                self._search.run(self._best.routes, end, None, seed % 2**32, offer)
+                self._search.run(self._best.routes, end, None, seed, offer)
                 for helper in helpers:
                     if (routes := helper.result()) is not None:
                         offer(routes)

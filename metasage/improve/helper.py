@@ -51,7 +51,7 @@ class Helper:
         """Let it search until a time of `time.monotonic`."""
         self._deadline = deadline
         # Clocks of processes may count from different times: tell it what is left.
-        job = (routes, deadline - time.monotonic(), time.time(), seed % 2**32)
+        job = (routes, deadline - time.monotonic(), time.time(), seed)
         self._exchange(job, answered=True)
 
     def result(self) -> list[list[int]] | None:

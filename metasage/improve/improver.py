@@ -115,13 +115,14 @@ class Improver(ABC):
             if listener is not None:
                 listener(time.monotonic() - started, objective)
 
-        starts = list(solutions) or self._starts()
+        starts = list(solutions) or self.starts()
         found = self._improve(starts, deadline, kicks, seed % 2**32, tell)
         for solution in starts:
             found = self._better(solution, found)
         return found
 
-    def _starts(self) -> list[Solution]:
+    def starts(self) -> list[Solution]:
+        """Make the solutions that a search begins with where none are given."""
         return [self.construct()]
 
     @abstractmethod

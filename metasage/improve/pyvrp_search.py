@@ -71,7 +71,7 @@ class PyvrpSearch:
     def _local_search(self, seed: int, perturbation: PerturbationParams) -> LocalSearch:
         search = LocalSearch(
             self._data,
-            RandomNumberGenerator(seed=seed),
+            RandomNumberGenerator(seed=seed % 2**32),
             self._neighbours,
             PerturbationManager(perturbation),
         )

@@ -50,12 +50,12 @@ class SingleTourImprover(Improver):
         return None if tour is None else self._to_solution(tour)
 
     def construct(self) -> Solution:  # noqa: D102
-        first, *others = self._starts()
+        first, *others = self.starts()
         for other in others:
             first = self._better(first, other)
         return first
 
-    def _starts(self) -> list[Solution]:
+    def starts(self) -> list[Solution]:  # noqa: D102
         tours = self._native.construct(threads=self.threads, seed=0)
         return [self._to_solution(tour) for tour in tours]
 

@@ -40,9 +40,9 @@ def exact_units(
         Largest capacity in units.
     """
     for units, room in _candidates(demand, capacity):
-        common = max(1, int(np.gcd.reduce(units)))
+        common = int(np.gcd.reduce(units, initial=room))
         if room // common <= most:
-            return units // common, int(room // common)
+            return units // common, room // common
     units = np.ceil(demand * (MOST_IN_FLOAT32 / capacity) - 1e-6).astype(np.int64)
     return units, MOST_IN_FLOAT32
 

@@ -21,7 +21,7 @@ from metasage.policies.sml_files import load_sml
 from metasage.rollout import get_engine
 from metasage.training.log import read_log
 from metasage.training.sml.labels import Label, all_labels, load_label, make_labels, teacher
-from metasage.training.sml.objective import Labelled, distil_loss, zero_shot_loss
+from metasage.training.sml.objective import distil_loss, zero_shot_loss
 from metasage.training.sml.run import open_run
 from metasage.training.sml.settings import SmlSettings, sml_recipe
 from metasage.training.sml.train import meta_step, size_loss, train_sml
@@ -121,12 +121,12 @@ def test_j_distil_is_the_mean_of_norms_and_descends_towards_the_teacher(model_fi
     batch = model.policy.view([Label(10, i).instance("tsp", 1) for i in range(2)])
     moved = torch.stack([torch.ones(10, 64), 2 * torch.ones(10, 64)])
     learner = ScaleMetaLearner("official", 64)
-    loss = distil_loss(learner, model.policy, Labelled(batch, moved))
+    loss = distil_loss(learner, model.policy, batch, moved)
     assert float(loss.detach()) == pytest.approx(1.5 * 640**0.5)
     loss.backward()
     with torch.no_grad():
         learner.output.weight -= 1e-3 * learner.output.weight.grad
-    assert float(distil_loss(learner, model.policy, Labelled(batch, moved))) < float(loss)
+    assert float(distil_loss(learner, model.policy, batch, moved)) < float(loss)
 
 
 def test_guided_tours_become_likelier(model_file):

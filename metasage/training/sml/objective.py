@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -22,28 +20,25 @@ from metasage.training.sml.settings import SmlSettings
 _ELITE = 0.2
 
 
-@dataclass(frozen=True, eq=False)
-class Labelled:
-    """Instances of one size and their labels.
+def distil_loss(
+    learner: ScaleMetaLearner, policy: AttentionPolicy, batch: Batch, moved: Tensor
+) -> Tensor:
+    """J_distil: mean distance to where the teacher takes the embeddings.
 
     Parameters
     ----------
+    learner
+        The meta-learner; theta, the policy, stays as it is.
+    policy
+        What encodes the instances.
     batch
-        The instances.
+        Instances of one size.
     moved
         How far the teacher moved their embeddings, shape (instances, nodes, width).
     """
-
-    batch: Batch
-    moved: Tensor
-
-
-def distil_loss(learner: ScaleMetaLearner, policy: AttentionPolicy, labelled: Labelled) -> Tensor:
-    """J_distil: mean distance to where the teacher takes the embeddings."""
-    h = _embed(policy, labelled.batch)
-    scaled: Tensor = learner(h, labelled.batch)
-    away = (scaled - (h + labelled.moved)).flatten(1)
-    distance: Tensor = away.norm(dim=1).mean()
+    h = _embed(policy, batch)
+    scaled: Tensor = learner(h, batch)
+    distance: Tensor = (scaled - (h + moved)).flatten(1).norm(dim=1).mean()
     return distance
 
 

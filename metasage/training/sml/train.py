@@ -28,7 +28,7 @@ from metasage.training.sml.labels import (
     make_labels,
     origin,
 )
-from metasage.training.sml.objective import Labelled, distil_loss, zero_shot_loss
+from metasage.training.sml.objective import distil_loss, zero_shot_loss
 from metasage.training.sml.run import PRECISION, SML, MetaRun, open_run
 from metasage.training.sml.settings import SmlSettings
 from metasage.training.sml.validation import zero_shot
@@ -153,7 +153,7 @@ def size_loss(run: MetaRun, engine: Engine, size: int) -> tuple[Tensor, dict[str
     if settings.distil:
         expected = origin(run.model, settings)
         moved = torch.stack([load_label(label.path(run.labels), expected) for label in labels])
-        distance = distil_loss(run.learner, policy, Labelled(batch, moved))
+        distance = distil_loss(run.learner, policy, batch, moved)
         terms.append(settings.distil * distance)
         parts["distance"] = float(distance.detach())
     if settings.zero or settings.guided:

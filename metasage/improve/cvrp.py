@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metasage.improve.helper import Helper
+from metasage._native import savings
 from metasage.improve.improver import Improver
-from metasage.improve.single_tour import SingleTourImprover
+from metasage.improve.single_tour import SingleTourImprover, native_lengths
 from metasage.improve.split import split
 from metasage.problems import Instance, Solution, check
 from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.tsp import TspInstance
 
 if TYPE_CHECKING:
     from metasage.improve.pyvrp_search import PyvrpSearch
 
-# PyVRP keeps the lengths of all edges twice, as 64-bit integers.
-_MOST_NODES = 7_001
+# More customers than these are searched in regions of about as many.
+_MOST_AT_ONCE = 600
 
 # Importing PyVRP, and handing over an edge, in seconds on a slow machine.
 _IMPORT, _EDGE = 0.6, 3e-7
@@ -33,10 +34,9 @@ _SECONDS_FOR_HELPERS = 4.0
 class CvrpImprover(Improver):
     """PyVRP's search, one process a core, each with its own seed.
 
-    At half time all of them go on from the best solution.
-
-    Where there is no time for PyVRP, and beyond 7,000 customers, for which it
-    needs too much memory, solutions come back as they are.
+    At half time all of them go on from the best solution. Beyond 600 customers
+    they search different regions. Where there is no time for PyVRP, solutions come
+    back as they are.
 
     Parameters
     ----------
@@ -67,10 +67,21 @@ class CvrpImprover(Improver):
         return self._search_made
 
     def construct(self) -> Solution:
+        """Return the better of joined routes and of a tour cut into routes."""
+        if self._cvrp.size == 0:
+            return Solution([])
+        return self._better(self._cut_tour(), self._joined_routes())
+
+    def _joined_routes(self) -> Solution:
+        """Join those routes that save most (Clarke and Wright 1964)."""
+        instance = self._cvrp
+        units, capacity = exact_units(instance.demand, instance.capacity, MOST_IN_INTEGERS)
+        routes = savings(demand=units, capacity=capacity, **native_lengths(instance))
+        return Solution([route.tolist() for route in routes])
+
+    def _cut_tour(self) -> Solution:
         """Cut a tour through all customers where that costs least (Beasley 1983)."""
         instance = self._cvrp
-        if instance.size == 0:
-            return Solution([])
         everyone = TspInstance(
             coords=instance.coords, metric=instance.metric, matrix=instance.matrix
         )
@@ -90,13 +101,14 @@ class CvrpImprover(Improver):
 
     @property
     def _is_small(self) -> bool:
-        return 2 <= self._cvrp.num_nodes <= _MOST_NODES
+        return 1 <= self._cvrp.size <= _MOST_AT_ONCE
 
     def _has_time(self, deadline: float | None) -> bool:
-        """Whether the search is set up before the deadline."""
+        """Whether a search is set up before the deadline."""
         left = float("inf") if deadline is None else deadline - time.monotonic()
         is_made = self._search_made is not None
-        return left > (0.0 if is_made else _IMPORT + _EDGE * self._cvrp.num_nodes**2)
+        nodes = min(self._cvrp.num_nodes, _MOST_AT_ONCE)
+        return left > (0.0 if is_made else _IMPORT + _EDGE * nodes**2)
 
     def _improve(
         self,
@@ -110,18 +122,34 @@ class CvrpImprover(Improver):
         for start in starts[1:]:
             best = self._better(best, start)
         self._best = best
-        if not self._is_small or not self._has_time(deadline):
+        if self._cvrp.size == 0 or not self._has_time(deadline):
             return best
 
-        def offer(routes: list[list[int]]) -> None:
-            assert self._best is not None
-            found = Solution(routes)
-            chosen = self._better(self._best, found)
-            if chosen is found:
-                self._best = found
-                tell(check(self._cvrp, found).objective or 0.0)
+        least = check(self._cvrp, best).objective
 
-        if deadline is None or kicks is not None:
+        def offer(routes: list[list[int]]) -> None:
+            nonlocal least
+            found = Solution(routes)
+            verdict = check(self._cvrp, found)
+            assert verdict.objective is not None
+            assert least is not None
+            if verdict.feasible and verdict.objective < least:
+                self._best, least = found, verdict.objective
+                tell(least)
+
+        if not self._is_small:
+            from metasage.improve.regions import search_regions
+
+            search_regions(
+                self._cvrp,
+                [list(route) for route in best.routes],
+                deadline=deadline,
+                kicks=kicks,
+                seed=seed,
+                threads=self.threads,
+                offer=offer,
+            )
+        elif deadline is None or kicks is not None:
             self._search.run(best.routes, deadline, kicks, seed, offer)
         else:
             self._run_together(deadline, seed, offer)
@@ -129,20 +157,15 @@ class CvrpImprover(Improver):
 
     def _run_together(self, deadline: float, seed: int, offer: Callable[..., None]) -> None:
         """Search in several processes, which go on from the best one at half time."""
+        from metasage.improve.team import Job, Team
+
         left = deadline - time.monotonic()
         count = self.threads if left >= _SECONDS_FOR_HELPERS else 1
         phases = [deadline - left / 2, deadline] if count > 1 else [deadline]
-        helpers = [Helper(self._cvrp) for _ in range(count - 1)]
-        try:
+        with Team(lambda _: self._search) as team:
             for end in phases:
                 assert self._best is not None
-                for number, helper in enumerate(helpers, start=1):
-                    helper.start(self._best.routes, end, seed + number)
-                self._search.run(self._best.routes, end, None, seed, offer)
-                for helper in helpers:
-                    if (routes := helper.result()) is not None:
-                        offer(routes)
+                routes = [list(route) for route in self._best.routes]
+                jobs = [Job(self._cvrp, routes, seed + number) for number in range(count)]
+                team.search(jobs, end, lambda _, routes: offer(routes))
                 seed += count
-        finally:
-            for helper in helpers:
-                helper.close()

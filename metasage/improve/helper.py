@@ -29,14 +29,9 @@ class Helper:
 
     It is started as a module, not by `multiprocessing`, which would run the
     user's script once more.
-
-    Parameters
-    ----------
-    instance
-        The instance.
     """
 
-    def __init__(self, instance: CvrpInstance) -> None:
+    def __init__(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "metasage.improve.helper"],
             stdin=subprocess.PIPE,
@@ -45,14 +40,15 @@ class Helper:
             start_new_session=True,
         )
         self._thread: threading.Thread | None = None
-        self._exchange(instance, answered=False)
+        self._instance: CvrpInstance | None = None
 
-    def start(self, routes: Routes, deadline: float, seed: int) -> None:
+    def start(self, instance: CvrpInstance, routes: Routes, deadline: float, seed: int) -> None:
         """Let it search until a time of `time.monotonic`."""
         self._deadline = deadline
+        news = None if instance is self._instance else instance
+        self._instance = instance
         # Clocks of processes may count from different times: tell it what is left.
-        job = (routes, deadline - time.monotonic(), time.time(), seed)
-        self._exchange(job, answered=True)
+        self._exchange((news, routes, deadline - time.monotonic(), time.time(), seed))
 
     def result(self) -> list[list[int]] | None:
         """Wait for its routes until shortly after the deadline; None if there are none."""
@@ -71,7 +67,7 @@ class Helper:
                 stream.close()
         self._process.wait()
 
-    def _exchange(self, message: Any, answered: bool) -> None:
+    def _exchange(self, message: Any) -> None:
         """Send a message and wait for the answer, without holding up the caller."""
         previous, answers = self._thread, []
 
@@ -84,8 +80,7 @@ class Helper:
             with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
                 pickle.dump(message, self._process.stdin)
                 self._process.stdin.flush()
-                if answered:
-                    answers.append(pickle.load(self._process.stdout))
+                answers.append(pickle.load(self._process.stdout))
 
         self._answers: list[list[list[int]]] = answers
         self._thread = threading.Thread(target=exchange)
@@ -103,10 +98,11 @@ def _work() -> None:
     threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
     from metasage.improve.pyvrp_search import PyvrpSearch
 
-    search = PyvrpSearch(pickle.load(sys.stdin.buffer))
     with contextlib.suppress(EOFError):
         while True:
-            routes, left, asked, seed = pickle.load(sys.stdin.buffer)
+            news, routes, left, asked, seed = pickle.load(sys.stdin.buffer)
+            if news is not None:
+                search = PyvrpSearch(news)
             deadline = time.monotonic() + left - (time.time() - asked) - _MARGIN
             best = [list(map(list, routes))]
             search.run(routes, deadline, None, seed, best.append)

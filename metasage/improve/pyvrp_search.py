@@ -40,6 +40,9 @@ _MANY_NEIGHBOURS, _FEW_NEIGHBOURS, _LARGE = 50, 20, 350
 # Seconds for each customer of a descent from a bad start, on a slow machine.
 _DESCENT = 5e-4
 
+# What the largest demand beyond the capacity costs at first, in longest edges.
+_PRICE_OF_OVERLOAD = 4.0
+
 # Solutions between changes of the penalty of overload.
 _BETWEEN_PENALTIES = 100
 
@@ -65,7 +68,8 @@ class PyvrpSearch:
         near = _FEW_NEIGHBOURS if instance.size > _LARGE else _MANY_NEIGHBOURS
         self._neighbours = compute_neighbours(self._data, NeighbourhoodParams(num_neighbours=near))
         largest = max((client.delivery[0] for client in self._data.clients()), default=1)
-        self._overload = float(self._data.distance_matrix(0).max()) / max(1, largest)
+        longest = float(self._data.distance_matrix(0).max())
+        self._overload = _PRICE_OF_OVERLOAD * longest / max(1, largest)
         self._descent = self._local_search(0, PerturbationParams(0, 0))
 
     def _local_search(self, seed: int, perturbation: PerturbationParams) -> LocalSearch:
@@ -81,10 +85,11 @@ class PyvrpSearch:
         return search
 
     def _penalties(self) -> PenaltyManager:
-        """Let overload cost about as much as it may save (Vidal 2022), and adapt that quickly.
+        """Let overload cost a bit more than it may save, and adapt that quickly.
 
         PyVRP's own start, 50,000 a unit, takes it half a minute to come down to
-        where overloaded solutions are of use.
+        where overloaded solutions are of use; at what Vidal (2022) begins with,
+        instances with few customers in a route stay overloaded for too long.
         """
         params = PenaltyParams(solutions_between_updates=_BETWEEN_PENALTIES)
         load = float(np.clip(self._overload, params.min_penalty, params.max_penalty))

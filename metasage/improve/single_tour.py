@@ -100,15 +100,18 @@ def _left(deadline: float | None) -> float | None:
     return None if deadline is None else deadline - time.monotonic()
 
 
-def _arguments(instance: Instance) -> dict[str, Any]:
-    """Describe an instance to the native search."""
-    arguments: dict[str, Any] = {"problem": instance.problem.name}
+def native_lengths(instance: Instance) -> dict[str, Any]:
+    """Describe how edges are measured to the native code."""
     if instance.matrix is None and instance.metric.name in METRICS:
         measure, rounding = instance.metric.name, instance.metric.rounding
-        arguments |= {"measure": measure, "rounding": rounding, "data": instance.coords}
-    else:
-        matrix = np.ascontiguousarray(instance.length_matrix())
-        arguments |= {"measure": "EXPLICIT", "rounding": "none", "data": matrix}
+        return {"measure": measure, "rounding": rounding, "data": instance.coords}
+    matrix = np.ascontiguousarray(instance.length_matrix())
+    return {"measure": "EXPLICIT", "rounding": "none", "data": matrix}
+
+
+def _arguments(instance: Instance) -> dict[str, Any]:
+    """Describe an instance to the native search."""
+    arguments = native_lengths(instance) | {"problem": instance.problem.name}
     if isinstance(instance, OpInstance):
         arguments |= {"prize": instance.prize, "bound": instance.max_length}
     if isinstance(instance, PctspInstance):

@@ -228,10 +228,13 @@ def require_feasible(instance: Instance) -> None:
 
 def find_strays(instance: Instance, solution: Solution) -> str | None:
     """Name a node of a solution that the instance does not have."""
+    last = instance.num_nodes - 1
     for route in solution.routes:
+        if not route or (min(route) > 0 and max(route) <= last):
+            continue
         for node in route:
-            if not 0 <= node < instance.num_nodes:
-                return f"node {node} does not exist: the instance has {instance.num_nodes} nodes."
+            if not 0 <= node <= last:
+                return f"node {node} does not exist: the instance has {last + 1} nodes."
             if node == 0 and instance.problem.has_depot:
                 return "the depot is visited inside a route."
     return None
@@ -239,7 +242,7 @@ def find_strays(instance: Instance, solution: Solution) -> str | None:
 
 def find_repeats(instance: Instance, routes: Sequence[Sequence[int]], noun: str) -> str | None:
     """Name a node that is visited more than once."""
-    nodes, counts = np.unique(np.concatenate([[], *routes]).astype(np.int64), return_counts=True)
+    nodes, counts = np.unique([node for route in routes for node in route], return_counts=True)
     if (counts > 1).any():
         worst = int(np.argmax(counts > 1))
         times = "twice" if counts[worst] == 2 else f"{counts[worst]} times"
@@ -256,8 +259,7 @@ def find_missing(instance: Instance, routes: Sequence[Sequence[int]], noun: str)
     """Name a node that is not visited at all."""
     seen = np.zeros(instance.num_nodes, dtype=bool)
     seen[: int(instance.problem.has_depot)] = True
-    for route in routes:
-        seen[list(route)] = True
+    seen[[node for route in routes for node in route]] = True
     if seen.all():
         return None
     missing = int(np.argmin(seen))

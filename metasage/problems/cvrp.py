@@ -14,7 +14,6 @@ from metasage.problems.base import (
     Arrays,
     Problem,
     by_size,
-    closed,
     find_missing,
     find_repeats,
     find_strays,
@@ -108,15 +107,17 @@ class Cvrp(Problem):
         if violation := find_strays(instance, solution):
             return Check(None, violation)
         routes = solution.routes
-        objective = sum(instance.tour_length(closed(route)) for route in routes)
+        # One walk from the depot to the depot, with a stop there between routes.
+        walk = np.array([0, *(node for route in routes for node in (*route, 0))])
+        objective = float(instance.lengths(walk[:-1], walk[1:]).sum())
         violation = find_repeats(instance, routes, "customer") or find_missing(
             instance, routes, "customer"
         )
         limit = load_limit(instance.demand, instance.capacity)
-        for number, route in enumerate(routes, start=1):
-            load = float(instance.demand[list(route)].sum())
-            if violation is None and load > limit:
-                violation = f"route {number} carries {load:g} of {instance.capacity:g}."
+        loads = np.add.reduceat(instance.demand[walk], np.flatnonzero(walk == 0))[:-1]
+        if violation is None and (loads > limit).any():
+            number = int(np.argmax(loads > limit))
+            violation = f"route {number + 1} carries {loads[number]:g} of {instance.capacity:g}."
         return Check(objective, violation)
 
     def to_actions(self, solution: Solution) -> list[int]:

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "../arguments.h"
+#include "savings.h"
 #include "search.h"
 
 namespace nb = nanobind;
@@ -24,6 +25,36 @@ Value choose(Arguments &arguments, const char *name,
         all += std::string(all.empty() ? "" : ", ") + text;
     }
     refuse(std::string(name) + " is '" + given + "' and must be one of " + all + ".");
+}
+
+Lengths read_lengths(Arguments &arguments, nb::handle data) {
+    const auto measure = choose<Measure>(arguments, "measure",
+                                         {{"EXPLICIT", Measure::matrix},
+                                          {"EXACT_2D", Measure::euclidean},
+                                          {"EUC_2D", Measure::euclidean},
+                                          {"CEIL_2D", Measure::euclidean},
+                                          {"FLOOR_2D", Measure::euclidean},
+                                          {"MAN_2D", Measure::manhattan},
+                                          {"MAX_2D", Measure::maximum},
+                                          {"ATT", Measure::pseudo_euclidean},
+                                          {"GEO", Measure::geographical}});
+    const auto rounding = choose<Rounding>(arguments, "rounding",
+                                           {{"none", Rounding::none},
+                                            {"nearest", Rounding::nearest},
+                                            {"up", Rounding::up},
+                                            {"down", Rounding::down}});
+    const int64_t nodes = Arguments::shape_of(data, "data").at(0);
+    const double *memory = Arguments::array_of<const double>(
+        data, "data", {nodes, measure == Measure::matrix ? nodes : 2});
+    if (nodes < 1 || nodes > INT32_MAX / 2) refuse("there has to be at least one node.");
+    return Lengths(int(nodes), measure, rounding, memory);
+}
+
+nb::object to_array(const std::vector<int> &order) {
+    int32_t *data;
+    nb::object result = zeros({int64_t(order.size())}, data);
+    std::copy(order.begin(), order.end(), data);
+    return result;
 }
 
 // An instance with its neighbour lists, which are made once.
@@ -83,33 +114,16 @@ public:
         if (PyErr_Occurred()) throw nb::python_error();
     }
 
-    nb::object best() const { return best_.order.empty() ? nb::none() : array(best_); }
+    nb::object best() const { return best_.order.empty() ? nb::none() : to_array(best_.order); }
 
 private:
     static Task read(Arguments &arguments, nb::handle data) {
-        const auto measure = choose<Measure>(arguments, "measure",
-                                             {{"EXPLICIT", Measure::matrix},
-                                              {"EXACT_2D", Measure::euclidean},
-                                              {"EUC_2D", Measure::euclidean},
-                                              {"CEIL_2D", Measure::euclidean},
-                                              {"FLOOR_2D", Measure::euclidean},
-                                              {"MAN_2D", Measure::manhattan},
-                                              {"MAX_2D", Measure::maximum},
-                                              {"ATT", Measure::pseudo_euclidean},
-                                              {"GEO", Measure::geographical}});
-        const auto rounding = choose<Rounding>(arguments, "rounding",
-                                               {{"none", Rounding::none},
-                                                {"nearest", Rounding::nearest},
-                                                {"up", Rounding::up},
-                                                {"down", Rounding::down}});
         const auto goal = choose<Goal>(arguments, "problem",
                                        {{"tsp", Goal::shortest},
                                         {"pctsp", Goal::least_cost},
                                         {"op", Goal::most_prize}});
-        const int64_t nodes = Arguments::shape_of(data, "data").at(0);
-        const double *memory = Arguments::array_of<const double>(
-            data, "data", {nodes, measure == Measure::matrix ? nodes : 2});
-        if (nodes < 1 || nodes > INT32_MAX / 2) refuse("there has to be at least one node.");
+        Lengths lengths = read_lengths(arguments, data);
+        const int64_t nodes = lengths.nodes();
         std::vector<double> prize, penalty;
         double bound = 0.0;
         const auto numbers = [&](const char *name) {
@@ -121,8 +135,7 @@ private:
             bound = arguments.number<double>("bound");
         }
         if (goal == Goal::least_cost) penalty = numbers("penalty");
-        return Task(goal, Lengths(int(nodes), measure, rounding, memory), std::move(prize),
-                    std::move(penalty), bound);
+        return Task(goal, std::move(lengths), std::move(prize), std::move(penalty), bound);
     }
 
     static Effort read_effort(Arguments &arguments) {
@@ -166,17 +179,10 @@ private:
         return true;
     }
 
-    static nb::object array(const Found &found) {
-        int32_t *data;
-        nb::object result = zeros({int64_t(found.order.size())}, data);
-        std::copy(found.order.begin(), found.order.end(), data);
-        return result;
-    }
-
     static nb::list arrays(const std::vector<Found> &found) {
         if (PyErr_Occurred()) throw nb::python_error();
         nb::list result;
-        for (const Found &one : found) result.append(array(one));
+        for (const Found &one : found) result.append(to_array(one.order));
         return result;
     }
 
@@ -185,6 +191,19 @@ private:
     double all_penalties_ = 0.0;
     Found best_;
 };
+
+nb::list savings(nb::kwargs values) {
+    Arguments arguments(std::move(values));
+    const nb::object data = arguments.required("data");
+    const Lengths lengths = read_lengths(arguments, data);
+    const int64_t *demand = arguments.array<int64_t>("demand", {int64_t(lengths.nodes())});
+    const auto capacity = arguments.number<int64_t>("capacity");
+    Savings routes(lengths, {demand, demand + lengths.nodes()}, capacity);
+    arguments.finish();
+    nb::list result;
+    for (const std::vector<int> &route : routes.build()) result.append(to_array(route));
+    return result;
+}
 
 }  // namespace
 
@@ -198,6 +217,7 @@ void bind(nb::module_ &module) {
         .def("polish", &TourImprover::polish, "Descend from each tour to a local optimum.")
         .def("search", &TourImprover::search, "Improve the best of some tours.")
         .def_prop_ro("best", &TourImprover::best, "Best tour of the last search.");
+    module.def("savings", &savings, "First routes of a CVRP.");
 }
 
 }  // namespace metasage::improve

@@ -5,17 +5,16 @@
 #include <tuple>
 
 #include "neighbours.h"
+#include "pieces.h"
 
 namespace metasage::improve {
 
 class GreedyTour {
 public:
     GreedyTour(const Lengths &lengths, const Neighbours &neighbours)
-        : lengths_(lengths), neighbours_(neighbours), links_(lengths.nodes(), {-1, -1}),
-          root_(lengths.nodes()) {}
+        : lengths_(lengths), neighbours_(neighbours), pieces_(lengths.nodes()) {}
 
     std::vector<int> build() {
-        std::iota(root_.begin(), root_.end(), 0);
         link_short_edges();
         return chain();
     }
@@ -26,13 +25,6 @@ private:
         int a, b;
     };
 
-    int find(int node) {
-        while (root_[node] != node) node = root_[node] = root_[root_[node]];
-        return node;
-    }
-
-    bool is_free(int node) const { return links_[node][1] < 0; }
-
     void link_short_edges() {
         std::vector<Edge> edges;
         for (int a = 0; a < lengths_.nodes(); ++a)
@@ -42,31 +34,20 @@ private:
             return std::tie(a.length, a.a, a.b) < std::tie(b.length, b.a, b.b);
         });
         for (const Edge &edge : edges)
-            if (is_free(edge.a) && is_free(edge.b) && find(edge.a) != find(edge.b)) {
-                root_[find(edge.a)] = find(edge.b);
-                link(edge.a, edge.b);
-                link(edge.b, edge.a);
-            }
+            if (pieces_.can_join(edge.a, edge.b)) pieces_.join(edge.a, edge.b);
     }
-
-    void link(int from, int to) { links_[from][links_[from][0] < 0 ? 0 : 1] = to; }
 
     // Walks each piece from one end to the other, then goes on to the nearest end.
     std::vector<int> chain() {
         std::vector<int> order, open;
         std::vector<char> used(lengths_.nodes(), 0);
         for (int node = 0; node < lengths_.nodes(); ++node)
-            if (is_free(node)) open.push_back(node);
+            if (pieces_.is_end(node)) open.push_back(node);
         int node = open.empty() ? 0 : open.front();
         for (;;) {
-            for (int before = -1; node >= 0;) {
-                order.push_back(node);
-                used[node] = 1;
-                const std::array<int, 2> &link = links_[node];
-                const int ahead = link[0] != before ? link[0] : link[1];
-                before = node;
-                node = ahead;
-            }
+            const size_t from = order.size();
+            pieces_.walk(node, order);
+            for (size_t i = from; i < order.size(); ++i) used[order[i]] = 1;
             open.erase(std::remove_if(open.begin(), open.end(), [&](int end) { return used[end]; }),
                        open.end());
             if (open.empty()) return order;
@@ -78,8 +59,7 @@ private:
 
     const Lengths &lengths_;
     const Neighbours &neighbours_;
-    std::vector<std::array<int, 2>> links_;
-    std::vector<int> root_;
+    Pieces pieces_;
 };
 
 }  // namespace metasage::improve

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "../kernel.h"
+#include "compact.h"
 #include "greedy_tour.h"
 #include "lane.h"
 
@@ -34,11 +35,16 @@ public:
         : task_(task), effort_(effort), started_(Clock::now()) {}
 
     // Tours to start from where none is given; without choice, before any descent.
-    // A tour through all nodes and one through none lead to different choices.
+    // Tours through all nodes, through none and through those around a place lead to
+    // different choices.
     std::vector<Found> construct() {
         Tours starts{GreedyTour(task_.lengths, task_.neighbours).build()};
         if (!task_.selective()) return {{starts.front(), {}}};
-        if (task_.goal == Goal::most_prize) starts.push_back({0});
+        if (task_.goal == Goal::most_prize) {
+            starts.push_back({0});
+            for (auto &tour : CompactTours(task_, starts.front()).build(DENSE))
+                starts.push_back(std::move(tour));
+        }
         return from_each(starts, [&](Lane &lane) { lane.prepare([&] { return late(); }); });
     }
 
@@ -78,6 +84,8 @@ public:
 
 private:
     static constexpr int LANES = 4;
+    // Dense tours that an OP starts with.
+    static constexpr int DENSE = 4;
     // How hot the search begins, in mean edges; at its end it is cold.
     static constexpr double TOUR_HEAT = 0.3, CHOICE_HEAT = 1.0;
     static constexpr int64_t ROUND = 500;

@@ -140,12 +140,12 @@ def test_helpers_bring_their_routes_in_time():
 
     instance = make_instance("cvrp", 40, 1)
     start = Solution([[node] for node in range(1, 40)])
-    helper = Helper(instance)
+    helper = Helper()
     try:
-        helper.start(start.routes, time.monotonic() + 4.0, seed=1)
+        helper.start(instance, start.routes, time.monotonic() + 4.0, seed=1)
         first = helper.result()
         assert first is not None
-        helper.start(first, time.monotonic() + 0.2, seed=2)
+        helper.start(instance, first, time.monotonic() + 0.2, seed=2)
         second = helper.result()
     finally:
         helper.close()

@@ -1,0 +1,103 @@
+"""Large CVRPs, which are searched region by region."""
+
+import time
+
+import numpy as np
+import pytest
+from improve_cases import make_instance, no_worse, objective
+
+from metasage.improve import improve, make_improver, regions
+from metasage.improve.regions import Region, cut
+from metasage.problems import Solution, check
+from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.metric import EXACT_2D, EXPLICIT
+
+
+@pytest.fixture
+def small_regions(monkeypatch):
+    """Make an instance of 120 customers one of several regions."""
+    monkeypatch.setattr("metasage.improve.cvrp._MOST_AT_ONCE", 40)
+    monkeypatch.setattr(regions, "MOST_CUSTOMERS", 40)
+
+
+def routes_of(instance):
+    return [list(route) for route in make_improver(instance).construct().routes]
+
+
+@pytest.mark.parametrize("metric", [EXACT_2D, EXPLICIT])
+def test_every_route_is_in_one_region(small_regions, metric):
+    instance = make_instance("cvrp", 121, 1, metric)
+    routes = routes_of(instance)
+    parts = cut(instance, routes, np.random.default_rng(0))
+    assert len(parts) >= 3
+    assert sorted(map(tuple, routes)) == sorted(tuple(route) for part in parts for route in part)
+    assert all(sum(map(len, part)) <= 40 for part in parts)
+
+
+def test_a_region_holds_routes_that_are_near_each_other(small_regions):
+    # Two towns of 30 customers each, whose routes are listed in turn.
+    random = np.random.default_rng(0)
+    towns = np.concatenate([random.uniform(0, 1, (30, 2)), random.uniform(9, 10, (30, 2))])
+    instance = CvrpInstance(
+        coords=np.concatenate([[[5.0, 5.0]], towns]), demand=np.r_[0.0, np.ones(60)], capacity=3.0
+    )
+    near = [list(range(first, first + 3)) for first in range(1, 31, 3)]
+    far = [[node + 30 for node in route] for route in near]
+    mixed = [route for pair in zip(near, far, strict=True) for route in pair]
+    for seed in range(5):
+        parts = cut(instance, mixed, np.random.default_rng(seed))
+        assert sorted(sorted(part) for part in parts) == [near, far]
+
+
+def test_a_region_is_the_same_problem_in_other_numbers():
+    instance = make_instance("cvrp", 60, 3)
+    routes = routes_of(instance)
+    region = Region(instance, routes[:3])
+    job = region.job(seed=1)
+    inside = objective(region.instance, Solution(job.routes))
+    assert inside == pytest.approx(
+        objective(instance, Solution(routes)) - _length(instance, routes[3:])
+    )
+    region.replace(job.routes[::-1])
+    assert region.routes == routes[:3][::-1]
+
+
+def _length(instance, routes):
+    return sum(instance.tour_length(np.array([0, *route])) for route in routes)
+
+
+def test_the_seed_decides_whatever_the_number_of_processes(small_regions):
+    instance = make_instance("cvrp", 121, 2)
+    start = make_improver(instance).construct()
+    first, second = (improve(instance, kicks=300, seed=3, threads=threads) for threads in (1, 2))
+    assert first == second
+    assert objective(instance, first) < objective(instance, start)
+
+
+def test_all_processes_take_part_and_keep_the_time(small_regions, monkeypatch):
+    instance = make_instance("cvrp", 121, 2)
+    start = make_improver(instance).construct()
+    turns = []
+    search = regions.Team.search
+    monkeypatch.setattr(
+        regions.Team,
+        "search",
+        lambda team, jobs, *rest: turns.append(len(jobs)) or search(team, jobs, *rest),
+    )
+    began = time.monotonic()
+    found = improve(instance, [start], seconds=4.0, threads=2, seed=1)
+    assert time.monotonic() - began < 4.4
+    assert no_worse(instance, found, start)
+    assert objective(instance, found) < objective(instance, start)
+    assert 2 in turns
+
+
+def test_an_instance_beyond_pyvrp_s_memory_is_searched_in_time():
+    instance = make_instance("cvrp", 8001, 1)
+    improver = make_improver(instance, 2)
+    start = improver.construct()
+    began = time.monotonic()
+    found = improver.improve([start], seconds=6.0, seed=1)
+    assert time.monotonic() - began < 6.5
+    assert check(instance, found).feasible
+    assert objective(instance, found) < objective(instance, start)

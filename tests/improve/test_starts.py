@@ -1,0 +1,60 @@
+"""What a search begins with where nothing is given."""
+
+import numpy as np
+import pytest
+from improve_cases import make_instance, objective, optimum
+
+import metasage._native as _native
+from metasage.baselines.heuristics import nearest_neighbour
+from metasage.improve import make_improver
+from metasage.problems import Solution, check
+from metasage.problems.cvrp import CvrpInstance
+
+
+def join(coords, demand, capacity):
+    """Routes by the savings, each from its smaller end."""
+    routes = _native.savings(
+        measure="EXACT_2D",
+        rounding="none",
+        data=np.array(coords, dtype=float),
+        demand=np.array(demand, dtype=np.int64),
+        capacity=capacity,
+    )
+    return sorted(min(route.tolist(), route.tolist()[::-1]) for route in routes)
+
+
+def test_the_largest_saving_comes_first():
+    # On a line from the depot, savings are twice the way to the nearer of two.
+    places = [(0, 0), (1, 0), (2, 0), (3, 0), (-1, 0)]
+    assert join(places, [0, 1, 1, 1, 1], 2) == [[1, 4], [2, 3]]
+    assert join(places, [0, 1, 1, 1, 1], 3) == [[1, 2, 3], [4]]
+    assert join(places, [0, 2, 1, 2, 1], 2) == [[1], [2, 4], [3]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_joined_routes_are_feasible_and_not_far_from_the_best(seed):
+    instance = make_instance("cvrp", 8, seed)
+    routes = join(instance.coords, instance.demand, int(instance.capacity))
+    found = objective(instance, Solution(routes))
+    assert optimum(instance) - 1e-9 <= found <= 1.35 * optimum(instance)
+
+
+def test_a_cvrp_starts_with_the_better_of_two_ways(monkeypatch):
+    # Few customers in a route: cutting a tour wastes vehicles.
+    random = np.random.default_rng(0)
+    demand = np.r_[0.0, random.integers(20, 60, 200)]
+    instance = CvrpInstance(coords=random.uniform(0, 1, (201, 2)), demand=demand, capacity=100.0)
+    improver = make_improver(instance)
+    cut, joined = improver._cut_tour(), improver._joined_routes()
+    assert objective(instance, joined) < objective(instance, cut)
+    assert improver.construct() == joined
+
+
+@pytest.mark.parametrize("nodes", [1500, 5000])
+def test_an_op_of_many_nodes_starts_dense(nodes):
+    import metasage
+
+    instance = metasage.generate("op", nodes, 1, 5)[0]
+    start = make_improver(instance).construct()
+    assert check(instance, start).feasible
+    assert objective(instance, start) > 1.2 * objective(instance, nearest_neighbour(instance))

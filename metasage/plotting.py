@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from metasage.errors import InputError
 from metasage.io import write_atomically
 
@@ -46,6 +48,7 @@ def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Fi
         If the instance has no coordinates.
     """
     from matplotlib import colormaps
+    from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
     require_places(instance)
@@ -56,11 +59,15 @@ def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Fi
     has_depot = instance.problem.has_depot
     places = instance.coords
     axes.scatter(places[:, 0], places[:, 1], s=6, color="0.6", zorder=2)
-    for number, route in enumerate(solution.routes):
-        nodes = [0, *route, 0] if has_depot else [*route, *route[:1]]
-        colour = colours((number + 0.5) / max(1, len(solution.routes)))
-        axes.plot(places[nodes, 0], places[nodes, 1], linewidth=1.0, color=colour, zorder=1)
-        axes.scatter(places[list(route), 0], places[list(route), 1], s=8, color=[colour], zorder=3)
+    routes = [list(route) for route in solution.routes if route]
+    shades = colours((np.arange(len(routes)) + 0.5) / max(1, len(routes)))
+    walks = [[0, *route, 0] if has_depot else [*route, *route[:1]] for route in routes]
+    # Drawn together: one by one, thousands of routes would take long.
+    lines = [places[walk] for walk in walks]
+    axes.add_collection(LineCollection(lines, colors=shades, linewidths=1.0, zorder=1))
+    visited = [node for route in routes for node in route]
+    of_nodes = np.repeat(shades, [len(route) for route in routes], axis=0)
+    axes.scatter(places[visited, 0], places[visited, 1], s=8, color=of_nodes, zorder=3)
     if has_depot:
         axes.scatter(places[:1, 0], places[:1, 1], s=70, marker="s", color="black", zorder=4)
     axes.set_aspect("equal")
@@ -78,6 +85,9 @@ def plot_curve(result: Result) -> Figure:
     seconds = [row[0] for row in result.curve] + [result.seconds]
     values = [row[2] for row in result.curve] + [result.objective]
     axes.step(seconds, values, where="post")
+    for name, end, _ in result.stages[:-1]:
+        axes.axvline(end, color="0.7", linestyle=":")
+        axes.annotate(f"{name} ", (end, values[0]), ha="right", va="top", fontsize="small")
     axes.set_xlabel("seconds")
     axes.set_ylabel("best objective")
     axes.set_title(result.instance.name)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 
-class Interrupted(Exception):  # noqa: N818 - not an error, but a signal
+class Interrupted(KeyboardInterrupt):
     """Raised where the search stands when the user wants it to end."""
 
 

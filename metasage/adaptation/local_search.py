@@ -8,7 +8,7 @@ from typing import Any
 
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.interrupts import Interrupted, interruptible
-from metasage.adaptation.result import Incumbent, Result
+from metasage.adaptation.result import Incumbent, Result, Stage
 from metasage.baselines.heuristics import nearest_neighbour
 from metasage.errors import InputError
 from metasage.improve import Improver, make_improver
@@ -56,6 +56,7 @@ def finish(
     improver: Improver,
     incumbent: Incumbent,
     curve: Curve,
+    stages: list[Stage],
     callbacks: Callbacks,
     *,
     iteration: int,
@@ -82,21 +83,29 @@ def finish(
         if incumbent.offer(solution, objective):
             hear(0.0, objective)
 
+    def ends(stage: str, objective: float | None) -> None:
+        assert objective is not None
+        stages.append((stage, time.monotonic() - started, objective))
+
     interrupted = False
     try:
         with interruptible():
             before, starts = incumbent.solution, improver.starts()
+            made = [check(instance, start).objective or 0.0 for start in starts]
+            ends("construction", sign * min(sign * objective for objective in made))
             for start in starts:
                 offer(start)
-            # What takes no time to make may be better than what the network found.
-            if before is not None and incumbent.solution is before:
-                starts = [before]
+            # What takes no time to make may be better than what the network found, and
+            # where nodes are chosen, cores that start from different tours find more.
+            if before is not None:
+                starts = [before, *starts]
             found = improver.improve(
                 starts, deadline=deadline, kicks=kicks, seed=seed, listener=hear
             )
     except Interrupted:
         interrupted, found = True, improver.best or incumbent.solution or improver.construct()
     offer(found)
+    ends("local search", incumbent.objective)
     return interrupted
 
 
@@ -130,10 +139,12 @@ def solve_locally(
     curve = incumbent.curve(time.monotonic() - started)
     deadline = None if time_limit is None else started + time_limit - reserve(time_limit)
     improver = make_improver(instance, threads or None)
+    stages: list[Stage] = []
     interrupted = finish(
         improver,
         incumbent,
         curve,
+        stages,
         callbacks,
         iteration=0,
         started=started,
@@ -154,7 +165,15 @@ def solve_locally(
     assert incumbent.solution is not None
     seconds = time.monotonic() - started
     result = Result(
-        instance, incumbent.solution, incumbent.verdict(), curve, 0, seconds, interrupted, settings
+        instance,
+        incumbent.solution,
+        incumbent.verdict(),
+        curve,
+        0,
+        seconds,
+        interrupted,
+        settings,
+        stages,
     )
     callbacks.on_end(result)
     return result

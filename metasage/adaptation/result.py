@@ -10,6 +10,8 @@ from metasage import __version__
 from metasage.numbers import plain
 from metasage.problems import Check, Instance, Solution, check
 
+Stage = tuple[str, float, float]
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -33,6 +35,9 @@ class Result:
         Whether the search was cut short from outside.
     settings
         Method, model, engine, seed and all that made the result.
+    stages
+        Name, end in seconds and best objective of its own of each part of the search:
+        network, construction (what takes no time to make), local search.
     """
 
     instance: Instance
@@ -43,6 +48,7 @@ class Result:
     seconds: float
     interrupted: bool
     settings: dict[str, Any] = field(default_factory=dict)
+    stages: list[Stage] = field(default_factory=list)
     version: str = __version__
 
     @property
@@ -62,6 +68,12 @@ class Result:
 
         title = f"{self.instance.name}: {plain(self.objective):.10g}"
         save_figure(plot_solution(self.instance, self.best, title), path)
+
+    def plot_curve(self, path: str | Path) -> None:
+        """Draw the best objective against time into a .png, .svg or .pdf file."""
+        from metasage.plotting import plot_curve, save_figure
+
+        save_figure(plot_curve(self), path)
 
     def _repr_html_(self) -> str:
         """Show the main facts and the picture in a notebook."""
@@ -106,6 +118,7 @@ class Result:
             "iterations": self.iterations,
             "seconds": self.seconds,
             "curve": [[seconds, k, plain(value)] for seconds, k, value in self.curve],
+            "stages": [[name, seconds, plain(value)] for name, seconds, value in self.stages],
             "version": self.version,
         }
 

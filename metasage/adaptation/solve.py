@@ -18,7 +18,7 @@ from metasage.adaptation.local_search import (
 )
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.resources import encoding_seconds, require_device
-from metasage.adaptation.result import Result
+from metasage.adaptation.result import Result, Stage
 from metasage.adaptation.search import Search
 from metasage.adaptation.stop import (
     FirstOf,
@@ -114,6 +114,7 @@ def solve(
     if not isinstance(model, Model):
         name = default_model(instance.problem.name) if model is None else model
         model = find_model(name, instance.problem.name)
+    model.policy.require_problem(instance.problem.name)
     is_larger = instance.size > (model.training_size or 0)
     wanted = method.uses_sml and is_larger
     found = find_sml(sml, model, wanted=wanted) if isinstance(sml, str) else sml
@@ -171,12 +172,16 @@ def solve(
     except Interrupted:
         search.interrupted = True
     interrupted = search.interrupted
+    stages: list[Stage] = []
+    if search.iteration > 0 and incumbent.objective is not None:
+        stages.append(("network", search.seconds(), incumbent.objective))
     if improver is not None and not interrupted:
         end = None if whole is None else whole.deadline - reserve(whole.seconds)
         interrupted = finish(
             improver,
             incumbent,
             search.curve,
+            stages,
             callbacks,
             iteration=search.iteration,
             started=started,
@@ -186,6 +191,7 @@ def solve(
     if incumbent.solution is None:
         # The time was too short for the first rollouts.
         search.offer(without_network(instance, roller.threads))
+        stages.append(("construction", search.seconds(), incumbent.verdict().objective or 0.0))
     assert incumbent.solution is not None
     result = Result(
         instance,
@@ -208,6 +214,7 @@ def solve(
             "seed": seed,
             "threads": roller.threads,
         },
+        stages,
     )
     callbacks.on_end(result)
     return result

@@ -5,13 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from types import FrameType
 
 from metasage.started import STARTED as _STARTED  # noqa: F401 - the clock starts here
 
+# Seconds after which an interrupt that was lost is repeated.
+_SHORTLY = 0.1
+
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def _insist(lost: sys.UnraisableHookArgs) -> None:
+    """Interrupt once more: where Python cannot raise, as in a destructor, the first was lost."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        threading.Timer(_SHORTLY, os.kill, (os.getpid(), signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def main() -> None:
@@ -21,6 +33,7 @@ def main() -> None:
     # A shell starts jobs in the background deaf to SIGINT; they shall listen, too.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
+    sys.unraisablehook = _insist
     try:
         from metasage.cli.run import run
 

@@ -88,7 +88,7 @@ def compare(
 
 def _read_rounds(files: list[str], best_known: list[float]) -> list[Round]:
     from metasage.comparison import Round
-    from metasage.errors import InputError
+    from metasage.errors import InfeasibleError, InputError
     from metasage.io import read_best_known, read_instance
     from metasage.problems import require_feasible
 
@@ -97,7 +97,10 @@ def _read_rounds(files: list[str], best_known: list[float]) -> list[Round]:
     rounds = []
     for number, file in enumerate(files):
         instance = read_instance(file)
-        require_feasible(instance)
+        try:
+            require_feasible(instance)
+        except InfeasibleError as error:
+            raise InfeasibleError(f"{file}: {error}") from None
         given = (best_known[number], "--best-known") if best_known else None
         rounds.append(Round(file, instance, given or read_best_known(file, instance)))
     return rounds
@@ -125,8 +128,8 @@ def _contestants(
             name, _, improve = method.partition("+")
             options.require_names(name, improve or "none")
     chosen: list[Baseline] = []
+    problems = {contest.instance.problem.name for contest in rounds}
     if baselines is None:
-        problems = {contest.instance.problem.name for contest in rounds}
         chosen = [
             baseline
             for baseline in all_baselines().values()
@@ -136,6 +139,8 @@ def _contestants(
         baseline = get_baseline(name)
         if not baseline.is_available():
             raise InputError(f"{name} is not installed: {baseline.hint}.")
+        if not problems & set(baseline.problems):
+            raise InputError(f"{name} does not solve {', '.join(sorted(problems))}.")
         chosen.append(baseline)
     return [*(OwnMethod(method, model, threads) for method in methods), *chosen]
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # time, which of less than ten seconds is over before its first rollouts.
 _LEAST_FOR_NETWORK, _LEAST_BY_DEFAULT = 3.0, 10.0
 
+# Pictures are a part of the time limit: what is kept back for them.
+_PICTURES_SHARE, _MOST_FOR_PICTURES = 0.1, 1.5
+
 
 def solve(
     file: File,
@@ -55,6 +58,10 @@ def solve(
         str | None,
         typer.Option("--plot", metavar="FILE", help="Picture of the solution: .png, .svg or .pdf."),
     ] = None,
+    plot_curve: Annotated[
+        str | None,
+        typer.Option("--plot-curve", metavar="FILE", help="Picture of the objective over time."),
+    ] = None,
     json: Json = None,
     problem: ProblemOption = None,
     rounding: Round = None,
@@ -64,7 +71,7 @@ def solve(
 
     The method is sage unless another is named.
     """
-    from metasage.cli.output import INTERRUPTED, number, write_json
+    from metasage.cli.output import INTERRUPTED, write_json
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.numbers import require_time_limit
     from metasage.plotting import require_picture_suffix, require_places
@@ -75,12 +82,15 @@ def solve(
     require_feasible(instance)
     if output is not None:
         require_solution_suffix(output, instance)
+    for picture in (plot, plot_curve):
+        if picture is not None:
+            require_picture_suffix(picture)
     if plot is not None:
-        require_picture_suffix(plot)
         require_places(instance)
-    options.require_targets(output, plot, json, sources=(file, initial_solution))
+    options.require_targets(output, plot, plot_curve, json, sources=(file, initial_solution))
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
-    from metasage.cli.progress import in_percent, shown_progress
+    from metasage.cli.progress import shown_progress
+    from metasage.cli.summary import print_summary
 
     improve = default_improve() if improve is None else improve
     options.require_names(method or "sage", improve, preset, engine)
@@ -90,6 +100,8 @@ def solve(
             raise InputError(f"{name} is {count} and must be at least 1.")
     if time_limit is not None:
         require_time_limit(time_limit)
+        if plot is not None or plot_curve is not None:
+            time_limit -= min(_MOST_FOR_PICTURES, _PICTURES_SHARE * time_limit)
     common: dict[str, Any] = {
         "seed": seed,
         "threads": threads,
@@ -136,6 +148,8 @@ def solve(
         writers.append(partial(write_json, result.to_dict(), json))
     if plot is not None:
         writers.append(partial(result.plot, plot))
+    if plot_curve is not None:
+        writers.append(partial(result.plot_curve, plot_curve))
     failures = []
     for write in writers:
         try:
@@ -143,11 +157,7 @@ def solve(
         except MetasageError as error:  # the others may still be written
             failures.append(error)
     if not quiet and json != "-":
-        gap = "" if best_known is None else f" ({in_percent(result.objective, best_known)})"
-        typer.echo(
-            f"{instance.name}: objective {number(result.objective)}{gap}, "
-            f"{result.iterations} iterations, {result.seconds:.1f} s"
-        )
+        print_summary(result, best_known)
     if failures:
         raise failures[0]
     return INTERRUPTED if result.interrupted else 0

@@ -27,6 +27,12 @@ class Interrupted(Baseline):
         raise KeyboardInterrupt
 
 
+@pytest.fixture(autouse=True)
+def _loaded(monkeypatch):
+    """Take the time to load torch, which is long on a busy machine, for nothing."""
+    monkeypatch.setattr("metasage.comparison.seconds_to_load", lambda: 0.0)
+
+
 @pytest.fixture
 def lonely(examples, tmp_path):
     """Return an instance without a solution beside it."""
@@ -185,3 +191,30 @@ def test_public_instances_have_best_known_values(shared):
         path = shared / "data" / index[name]["file"]
         value, _ = read_best_known(path, read_instance(path))
         assert value == index[name]["best_known"]
+
+
+def test_a_baseline_for_other_problems_is_refused(metasage, lonely):
+    code, _, err = metasage("compare", lonely, "--time-limit", 1, "--baseline", "lkh")
+    assert code == 2
+    assert err in (
+        "metasage: lkh does not solve cvrp.\n",
+        f"metasage: lkh is not installed: {all_baselines()['lkh'].hint}.\n",
+    )
+
+
+def test_an_infeasible_file_is_named(metasage, lonely, tmp_path):
+    heavy = tmp_path / "heavy.vrp"
+    heavy.write_text(lonely.read_text().replace("CAPACITY : ", "CAPACITY : 0.000"))
+    code, _, err = metasage("compare", lonely, heavy, "--time-limit", 1)
+    assert code == 1
+    assert err.startswith(f"metasage: {heavy}: customer ")
+
+
+def test_the_time_to_load_torch_counts(metasage, lonely, network, monkeypatch):
+    monkeypatch.setattr("metasage.comparison.seconds_to_load", lambda: 50.0)
+    _, out, _ = metasage(
+        "compare", lonely, "--time-limit", 1, "--model", network, "--method", "sage+final",
+        "--method", "local-search", "--baseline", "nearest", "--json", "-",
+    )  # fmt: skip
+    ours, control, _ = json.loads(out)["files"][0]["results"]
+    assert (ours["note"], control["note"]) == ("no time for the network", "")

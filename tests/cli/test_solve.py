@@ -13,7 +13,7 @@ from metasage.io import read_set, write_instance
 KEYS = {
     "instance", "problem", "n", "sense", "objective", "feasible", "routes", "method", "preset",
     "model", "sml", "improve", "engine", "seed", "threads", "iterations", "seconds", "curve",
-    "version",
+    "stages", "version",
 }  # fmt: skip
 
 
@@ -216,3 +216,32 @@ def test_seeds_of_any_size_are_taken(metasage, tmp_path):
     code, _, _ = metasage("solve", tmp_path / "s.npz#0", "--time-limit", 5, "--seed", 2**32 - 1)
     assert code == 0
     assert metasage("solve", tmp_path / "s.npz#0", "--time-limit", 1, "--seed", 2**40)[0] == 0
+
+
+def test_the_summary_tells_who_found_what(metasage, network, tmp_path):
+    metasage("generate", "cvrp", "--size", 12, "--count", 1, "-o", tmp_path / "s.npz")
+    code, out, _ = metasage(
+        "solve", tmp_path / "s.npz#0", "--model", network, "--iterations", 3, "--best-known", 1,
+        "--plot", tmp_path / "a.svg", "--plot-curve", tmp_path / "b.png",
+        "--json", tmp_path / "a.json",
+    )  # fmt: skip
+    assert code == 0
+    result = json.loads((tmp_path / "a.json").read_text())
+    names = [name for name, _, _ in result["stages"]]
+    assert names == ["network", "construction", "local search"]
+    seconds = [end for _, end, _ in result["stages"]]
+    assert seconds == sorted(seconds)
+    assert result["stages"][-1][2] == pytest.approx(result["objective"])
+    first, routes, *stages = out.splitlines()
+    assert "% from best known), 3 iterations" in first
+    assert routes.split() == ["routes", str(len(result["routes"]))]
+    assert [line.split("  ")[0] for line in stages] == names
+    assert "sage with" in stages[0]
+    assert (tmp_path / "a.svg").stat().st_size > 1000
+    assert (tmp_path / "b.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_no_picture_of_the_curve_is_written_as_text(metasage, examples, tmp_path):
+    curve = tmp_path / "curve.txt"
+    code, _, err = metasage("solve", examples / "square.vrp", "--plot-curve", curve)
+    assert (code, "is written as .png" in err) == (2, True)

@@ -45,6 +45,10 @@ class InputError(MetasageError):
         return "".join(c if c.isprintable() else "?" for c in text)
 
 
+class TooLarge(InputError):  # noqa: N818 - said of an instance
+    """The memory does not suffice for a network; local search needs less."""
+
+
 class InfeasibleError(MetasageError):
     """The instance has no feasible solution, and the text says why."""
 

@@ -8,12 +8,15 @@ from contextlib import contextmanager
 
 import torch
 
-from metasage.errors import InputError
+from metasage.errors import InputError, TooLarge
 from metasage.policies.policy import AttentionPolicy
 from metasage.problems import Instance
 
 # Operations a second of the encoder on one thread, roughly.
 _ENCODER_SPEED = 3e10
+
+# Seconds for each pair of nodes: distances of the scale meta-learner, lengths to keep.
+_DISTANCE, _LENGTH = 3e-8, 1e-7
 
 
 def free_memory() -> float:
@@ -26,11 +29,12 @@ def free_memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
-def encoding_seconds(policy: AttentionPolicy, nodes: int) -> float:
+def encoding_seconds(policy: AttentionPolicy, instance: Instance) -> float:
     """Estimate the time of the encoder, which cannot be interrupted."""
-    width, layers = policy.config.width, policy.config.layers
+    nodes, width, layers = instance.num_nodes, policy.config.width, policy.config.layers
     operations = layers * (24.0 * nodes * width**2 + 4.0 * nodes**2 * width)
-    return operations / _ENCODER_SPEED
+    of_pair = _DISTANCE + (_LENGTH if instance.problem.keeps_lengths else 0.0)
+    return operations / _ENCODER_SPEED + of_pair * nodes**2
 
 
 def require_device(name: str) -> None:
@@ -48,9 +52,9 @@ def require_memory(instance: Instance, copies: int, memory: float) -> None:
     # arrays of the width of a network.
     needed = copies * nodes * 4.0 * 128 * 24
     if instance.problem.keeps_lengths:
-        needed += copies * 8.0 * nodes * nodes
+        needed += copies * 24.0 * nodes * nodes
     if needed > memory:
-        raise InputError(
+        raise TooLarge(
             f"{instance.size} nodes need about {needed / 2**30:.2g} GiB of memory, "
             f"and {memory / 2**30:.2g} GiB may be used."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from functools import partial
 
 from metasage.adaptation.budget import within_time
@@ -29,7 +30,7 @@ from metasage.adaptation.stop import (
     planned_by,
 )
 from metasage.adaptation.task import Task
-from metasage.errors import InputError
+from metasage.errors import InputError, OutsideTraining, TooLarge
 from metasage.improve import make_improver
 from metasage.numbers import require_seed
 from metasage.policies.library import default_model, find_model
@@ -142,7 +143,7 @@ def solve(
     if deadline is not None and improver is None:
         deadline -= _SECONDS_WITHOUT * instance.num_nodes
     if deadline is not None and method.iterations is None:
-        encoding = method.augment * encoding_seconds(model.policy, instance.num_nodes)
+        encoding = method.augment * encoding_seconds(model.policy, instance)
         left = deadline - time.monotonic() - encoding
         method = within_time(method, instance, model.policy, left, roller.threads)
     polish = None
@@ -169,6 +170,10 @@ def solve(
         search.run(strategy)
     except DeadlineReached:
         pass
+    except TooLarge as error:
+        if improver is None:
+            raise
+        warnings.warn(f"{error} Local search goes on alone.", OutsideTraining, stacklevel=2)
     except Interrupted:
         search.interrupted = True
     interrupted = search.interrupted

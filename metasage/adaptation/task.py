@@ -107,7 +107,7 @@ class Task:
         DeadlineReached
             If encoding would take longer than there is time.
         """
-        encoding = encoding_seconds(policy, instance.num_nodes) * copies
+        encoding = encoding_seconds(policy, instance) * copies
         if deadline is not None and time.monotonic() + encoding > deadline:
             raise DeadlineReached
         memory = free_memory() / 2 if max_memory is None else max_memory

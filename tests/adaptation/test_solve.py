@@ -20,7 +20,7 @@ from metasage.adaptation.search import Search
 from metasage.adaptation.solve import solve
 from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
 from metasage.adaptation.task import Task
-from metasage.errors import InfeasibleError, InputError
+from metasage.errors import InfeasibleError, InputError, OutsideTraining
 from metasage.problems import Solution, check
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.metric import METRICS
@@ -131,6 +131,13 @@ def test_the_wrong_model_is_refused(tsp_model):
 def test_too_little_memory_is_said_before_it_is_taken(tsp_model):
     with pytest.raises(InputError, match="GiB of memory"):
         solve(generate("tsp", 2000)[0], model=tsp_model, max_memory=1e6)
+
+
+def test_local_search_goes_on_where_a_network_has_too_little_memory(tsp_model):
+    with pytest.warns(OutsideTraining, match="GiB may be used. Local search goes on alone"):
+        result = solve(generate("tsp", 60)[0], model=tsp_model, max_memory=1e4, improve="final")
+    assert result.feasible
+    assert [name for name, _, _ in result.stages] == ["construction", "local search"]
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.3])

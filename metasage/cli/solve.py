@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from metasage.problems import Instance
 
 # Importing torch takes a good part of it. By default the network has a quarter of the
-# time, which of less than ten seconds is over before its first rollouts.
-_LEAST_FOR_NETWORK, _LEAST_BY_DEFAULT = 3.0, 10.0
+# time, which of less than twenty seconds is over before it has learned anything.
+_LEAST_FOR_NETWORK, _LEAST_BY_DEFAULT = 3.0, 20.0
 
 # Pictures are a part of the time limit: what is kept back for them.
 _PICTURES_SHARE, _MOST_FOR_PICTURES = 0.1, 1.5

@@ -27,6 +27,9 @@ _OBJECTIVES: dict[str, dict[str, Any]] = {
     "both": {},
 }
 
+# Of each training on the small profile.
+_STEPS = 200
+
 
 class SmlObjectives(Experiment):
     """Meta-learners trained with one objective each and with both, on the same labels."""
@@ -41,6 +44,8 @@ class SmlObjectives(Experiment):
         rows: list[list[Cell]] = []
         for problem in profile.problems:
             recipe = sml_recipe(profile.recipe, problem)
+            if profile.recipe == "cpu":
+                recipe = replace(recipe, steps=min(_STEPS, recipe.steps))
             learners: dict[str, Sml | None] = {"none": None}
             learners |= {n: _trained(bench, problem, n, recipe) for n in _OBJECTIVES}
             for method in (Greedy(), Sage(**profile.plan(problem))):

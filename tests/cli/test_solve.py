@@ -138,7 +138,7 @@ def test_an_infeasible_instance_exits_with_1(metasage, network, examples, tmp_pa
 
 @pytest.mark.parametrize(
     ("model", "limit", "alone"),
-    [(None, 9, True), (None, 10, False), ("some.safetensors", 9, False), ("some", 2, True)],
+    [(None, 19, True), (None, 20, False), ("some.safetensors", 9, False), ("some", 2, True)],
 )
 def test_short_times_are_left_to_local_search(model, limit, alone):
     from metasage.cli.solve import why_no_network

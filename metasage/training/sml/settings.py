@@ -201,8 +201,12 @@ _CPU = replace(
 )
 
 # Strength of the bias under which greedy tours of N=300 are best; on the CVRP no bias helps.
-_GUIDES = {"tsp": 20.0, "pctsp": 10.0, "op": 10.0}
-_GUIDED = 0.3
+_GUIDES: dict[str, dict[str, Any]] = {
+    "tsp": {"guide": 20.0, "guided": 0.5, "steps": 400},
+    "cvrp": {},
+    "pctsp": {"guide": 10.0, "guided": 0.3},
+    "op": {"guide": 10.0, "guided": 0.3},
+}
 
 
 def sml_recipe(name: str, problem: str) -> SmlSettings:
@@ -215,10 +219,7 @@ def sml_recipe(name: str, problem: str) -> SmlSettings:
     problem
         Name of the problem.
     """
-    cpu = _CPU
-    if problem in _GUIDES:
-        cpu = replace(cpu, guided=_GUIDED, guide=_GUIDES[problem])
-    recipes = {"paper": _PAPER, "cpu": cpu}
+    recipes = {"paper": _PAPER, "cpu": replace(_CPU, **_GUIDES[problem])}
     if name not in recipes:
         raise InputError(f"recipe '{name}' is not one of {', '.join(recipes)}.")
     return recipes[name]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from metasage.adaptation.sage import Sage
+from metasage.adaptation.sage import Preset, Sage
 from metasage.experiments.base import PAPER, Cell, Experiment, Profile, Table, change
 from metasage.experiments.bench import Bench
+
+_PRESETS: tuple[Preset, ...] = ("default", "paper")
 
 
 class SmlGain(Experiment):
@@ -17,27 +19,35 @@ class SmlGain(Experiment):
     paper = PAPER
 
     def run(self, bench: Bench, profile: Profile) -> Table:  # noqa: D102
-        rows: list[list[Cell]] = []
-        for problem in profile.problems:
-            planned = profile.iterations_of(problem)
-            for size, count in profile.instances.items():
-                without, with_sml, longer = (
-                    bench.mean(
-                        label,
-                        problem,
-                        size,
-                        count,
-                        method=Sage(iterations=iterations, rollouts=profile.rollouts),
-                        sml=sml,
-                    )
-                    for label, sml, iterations in (
-                        ("without", None, planned),
-                        ("with", bench.sml(problem), planned),
-                        ("without, twice as long", None, 2 * planned),
-                    )
-                )
-                gain = change(without, with_sml, problem)
-                rows.append([problem, size, count, planned, without, with_sml, gain, longer])
-        columns = ["problem", "N", "instances", "K", "without SML", "with SML", "gain in %",
-                   "without, 2K"]  # fmt: skip
+        rows = [
+            _compared(bench, profile, preset, problem, size, count)
+            for preset in _PRESETS
+            for problem in profile.problems
+            for size, count in profile.instances.items()
+        ]
+        columns = ["preset", "problem", "N", "instances", "K", "without SML", "with SML",
+                   "gain in %", "without, 2K"]  # fmt: skip
         return Table("SAGE with and without SML", columns, rows)
+
+
+def _compared(
+    bench: Bench, profile: Profile, preset: Preset, problem: str, size: int, count: int
+) -> list[Cell]:
+    planned = profile.iterations_of(problem)
+    without, with_sml, longer = (
+        bench.mean(
+            label,
+            problem,
+            size,
+            count,
+            method=Sage(preset=preset, iterations=iterations, rollouts=profile.rollouts),
+            sml=sml,
+        )
+        for label, sml, iterations in (
+            ("without", None, planned),
+            ("with", bench.sml(problem), planned),
+            ("without, twice as long", None, 2 * planned),
+        )
+    )
+    gain = change(without, with_sml, problem)
+    return [preset, problem, size, count, planned, without, with_sml, gain, longer]

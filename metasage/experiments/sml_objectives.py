@@ -28,7 +28,7 @@ _OBJECTIVES: dict[str, dict[str, Any]] = {
 }
 
 # Of each training on the small profile.
-_STEPS = 200
+_STEPS = 100
 
 
 class SmlObjectives(Experiment):

@@ -85,7 +85,11 @@ def test_training_comes_closer_to_the_teacher(tmp_path, model_file, whole):
     assert distances[-1] < 0.8 * distances[0]
 
 
-TERMS = {"zero": {"zero": 1.0}, "guided": {"zero": 0.0, "guided": 0.3}}
+TERMS = {
+    "zero": {"zero": 1.0},
+    "biased": {"zero": 0.0, "biased": 1.0},
+    "guided": {"zero": 0.0, "guided": 0.3},
+}
 TERMS["both"] = {"zero": 1.0, "guided": 0.3, "temperature": 0.5, "normalise_advantages": True}
 
 

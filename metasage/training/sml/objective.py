@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
+from metasage.adaptation.greedy_start import STRENGTHS
 from metasage.adaptation.objective import Objective
 from metasage.adaptation.schedule import BiasSchedule, Geometric
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.sml import ScaleMetaLearner
 from metasage.problems.batch import Batch
-from metasage.rollout.interface import DecoderInputs, Decoding, Engine, Request, Rollouts
+from metasage.rollout.interface import (
+    DecoderInputs,
+    Decoding,
+    Engine,
+    LocalityBias,
+    Request,
+    Rollouts,
+)
 from metasage.rollout.random import instance_seeds
 from metasage.training.data import random_starts
 from metasage.training.losses import in_deviations
@@ -80,15 +90,18 @@ def zero_shot_loss(
     h = _embed(policy, batch)
     inputs = policy.decoder(learner(h, batch))
     terms, cost = [], 0.0
-    if settings.zero:
-        decoding = Decoding(temperature=settings.temperature)
-        rollouts = engine.rollout(batch, inputs, decoding, request)
-        cost = float(rollouts.cost.mean())
-        weights = settings.zero * _sampled_weights(rollouts, settings) / rows
-        terms.append(engine.weighted_log_likelihood(batch, inputs, decoding, rollouts, weights))
+    plain = Decoding(temperature=settings.temperature)
+    of_sage = replace(plain, bias=_bias(STRENGTHS[batch.problem.name][0], size))
+    for weight, decoding in ((settings.zero, plain), (settings.biased, of_sage)):
+        if weight:
+            rollouts = engine.rollout(batch, inputs, decoding, request)
+            cost = cost or float(rollouts.cost.mean())
+            weights = weight * _sampled_weights(rollouts, settings) / rows
+            terms.append(engine.weighted_log_likelihood(batch, inputs, decoding, rollouts, weights))
     if settings.guided:
         # Tours of the network alone: those of a phi that imitates its own drift away.
-        best = _guided(engine, batch, policy.decoder(h), request, settings.guide)
+        bias = _bias(settings.guide, size)
+        best = _guided(engine, batch, policy.decoder(h), request, bias)
         cost = cost or float(best.cost.mean())
         weights = torch.full_like(best.cost.float(), -settings.guided / best.cost.numel())
         terms.append(engine.weighted_log_likelihood(batch, inputs, Decoding(), best, weights))
@@ -110,12 +123,15 @@ def _sampled_weights(rollouts: Rollouts, settings: SmlSettings) -> Tensor:
     return rule.weights(cost, cost.shape[1])
 
 
+def _bias(alpha: float, size: int) -> LocalityBias:
+    """Return a bias whose strength grows with the square root of the size."""
+    return BiasSchedule("outside", Geometric(alpha, alpha), by_density=True).at(0.0, size)
+
+
 def _guided(
-    engine: Engine, batch: Batch, inputs: DecoderInputs, request: Request, alpha: float
+    engine: Engine, batch: Batch, inputs: DecoderInputs, request: Request, bias: LocalityBias
 ) -> Rollouts:
     """Return the best of the greedy tours under a locality bias."""
-    size = batch.num_nodes - int(batch.problem.has_depot)
-    bias = BiasSchedule("outside", Geometric(alpha, alpha), by_density=True).at(0.0, size)
     tours = engine.rollout(batch, inputs, Decoding(greedy=True, bias=bias), request)
     count = max(1, round(_ELITE * request.rollouts))
     best = tours.cost.topk(count, dim=1, largest=False).indices

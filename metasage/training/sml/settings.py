@@ -20,6 +20,7 @@ _NOT_NEGATIVE = (
     "clip_norm",
     "distil",
     "zero",
+    "biased",
     "imitation",
     "guided",
 )
@@ -63,6 +64,9 @@ class SmlSettings:
         the last phi.
     distil, zero
         Weights of J_distil and of J_zero (the paper's beta).
+    biased
+        Weight of J_zero simulated under the locality bias with which SAGE's preset
+        ``default`` begins.
     imitation
         Weight lambda of self-imitation in J_zero.
     fresh
@@ -102,6 +106,7 @@ class SmlSettings:
     average: float = 0.0
     distil: float = 1.0
     zero: float = 1.0
+    biased: float = 0.0
     imitation: float = 0.005
     fresh: bool = False
     temperature: float = 1.0
@@ -131,8 +136,10 @@ class SmlSettings:
             raise InputError("temperature and guide must be positive.")
         if not 0 <= self.average < 1:
             raise InputError(f"average is {self.average} and must be at least 0 and below 1.")
-        if not (self.distil or self.zero or self.guided):
-            raise InputError("distil, zero and guided are all 0: there is nothing to learn.")
+        if not (self.distil or self.zero or self.biased or self.guided):
+            raise InputError(
+                "distil, zero, biased and guided are all 0: there is nothing to learn."
+            )
 
     @property
     def labels_per_size(self) -> int:

@@ -81,18 +81,17 @@ class OwnMethod:
         from metasage.adaptation.solve import solve
         from metasage.adaptation.stop import MaxRuntime
 
-        common: dict[str, Any] = {
-            "seed": seed,
-            "threads": self.threads,
-            "callbacks": _Teller(listener),
-        }
+        teller = _Teller(listener)
+        common: dict[str, Any] = {"seed": seed, "threads": self.threads, "callbacks": teller}
         if self.name == LOCAL_SEARCH:
             result = solve_locally(instance, time_limit=seconds, **common)
         else:
             method, _, improve = self.name.partition("+")
-            stop = MaxRuntime(seconds)
             # Who solves one file waits for torch first.
-            stop.started = time.monotonic() - min(seconds, seconds_to_load())
+            loading = min(seconds, seconds_to_load())
+            stop = MaxRuntime(seconds)
+            stop.started -= loading
+            teller.started -= loading
             result = solve(
                 instance,
                 METHODS[method](),

@@ -100,8 +100,6 @@ def solve(
             raise InputError(f"{name} is {count} and must be at least 1.")
     if time_limit is not None:
         require_time_limit(time_limit)
-        if plot is not None or plot_curve is not None:
-            time_limit -= min(_MOST_FOR_PICTURES, _PICTURES_SHARE * time_limit)
     common: dict[str, Any] = {
         "seed": seed,
         "threads": threads,
@@ -117,6 +115,8 @@ def solve(
     reason = None if improve == "none" else why_no_network(instance, model, asked, time_limit)
     if reason is not None and not quiet:
         typer.echo(f"metasage: {reason}; local search alone.", err=True)
+    if time_limit is not None and (plot is not None or plot_curve is not None):
+        time_limit -= min(_MOST_FOR_PICTURES, _PICTURES_SHARE * time_limit)
     with shown_progress(quiet, time_limit, iterations, best_known) as callbacks:
         if reason is not None:
             from metasage.adaptation.local_search import solve_locally

@@ -14,12 +14,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from metasage.improve.long_routes import shorten_long_routes
 from metasage.improve.team import Job, Team
+from metasage.problems import Solution, check
 from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.loads import load_limit
 from metasage.problems.metric import Floats
 
 MOST_CUSTOMERS = 600
-"""Customers of a region, if a single route does not have more."""
+"""Customers of a region."""
 
 # Seconds for a region: about as many as it needs, and too few to begin with.
 _WANTED, _LEAST = 2.0, 1.0
@@ -47,6 +50,7 @@ class Region:
 
     def __init__(self, whole: CvrpInstance, routes: Routes) -> None:
         self.routes = routes
+        self._most = load_limit(whole.demand, whole.capacity)
         nodes = np.array([0, *sorted(node for route in routes for node in route)])
         self._nodes: NDArray[np.int64] = nodes
         self.instance = CvrpInstance(
@@ -56,6 +60,12 @@ class Region:
             demand=whole.demand[nodes],
             capacity=whole.capacity,
         )
+        self._length = self._measured(self.job(0).routes)
+
+    def _measured(self, inside: Routes) -> float:
+        length = check(self.instance, Solution(inside)).objective
+        assert length is not None
+        return length
 
     def job(self, seed: int) -> Job:
         """Return the search from its routes."""
@@ -63,9 +73,19 @@ class Region:
         inside = [[own[node] for node in route] for route in self.routes]
         return Job(self.instance, inside, seed)
 
-    def replace(self, found: Routes) -> None:
-        """Take over routes of its own instance."""
+    def replace(self, found: Routes) -> bool:
+        """Take over routes of its own instance if they are better; say whether they are.
+
+        The slack of loads is that of the whole instance, whose demands may be rounded
+        in another way than those of a part.
+        """
+        loads = [self.instance.demand[route].sum() for route in found]
+        length = self._measured(found)
+        if length >= self._length or max(loads) > self._most:
+            return False
+        self._length = length
         self.routes = [[int(self._nodes[node]) for node in route] for route in found]
+        return True
 
 
 def search_regions(
@@ -101,50 +121,69 @@ def search_regions(
     begun = time.monotonic()
     if deadline is not None:
         deadline -= _CONCLUSION * instance.size
+    if max(map(len, routes), default=0) > MOST_CUSTOMERS:
+        routes = shorten_long_routes(
+            instance,
+            routes,
+            MOST_CUSTOMERS,
+            deadline=deadline,
+            kicks=kicks,
+            seed=seed,
+            threads=threads,
+        )
+        offer(routes)
     with Team() as team:
         while deadline is None or deadline - time.monotonic() > _LEAST:
             regions = [Region(instance, part) for part in cut(instance, routes, random)]
+            # Long routes are done with.
+            searched = [region for region in regions if region.instance.size <= MOST_CUSTOMERS]
             if kicks is not None:
-                _spend(kicks, regions, seed, deadline, team, offer)
+                _spend(kicks, regions, searched, seed, deadline, team, offer)
+            if kicks is not None or not searched:
                 return
             assert deadline is not None
-            seconds = _seconds_each(deadline - begun, -(-len(regions) // threads))
-            for first in range(0, len(regions), threads):
+            seconds = _seconds_each(deadline - begun, -(-len(searched) // threads))
+            for first in range(0, len(searched), threads):
                 end = min(deadline, time.monotonic() + seconds)
                 if end - time.monotonic() > _LEAST / 2:
-                    together = range(first, min(first + threads, len(regions)))
-                    jobs = [regions[n].job(int(random.integers(2**32))) for n in together]
-                    team.search(jobs, end, _replacing(regions, first, offer))
+                    together = searched[first : first + threads]
+                    jobs = [region.job(int(random.integers(2**32))) for region in together]
+                    team.search(jobs, end, _replacing(regions, together, offer))
             routes = _joined(regions)
 
 
 def _spend(
     kicks: int,
     regions: list[Region],
+    searched: list[Region],
     seed: int,
     deadline: float | None,
     team: Team,
     offer: Offer,
 ) -> None:
     """Search each region for its share of a number of iterations."""
-    for number, region in enumerate(regions):
-        replace = partial(_replacing(regions, number, offer), 0)
-        team.search_here(region.job(seed), deadline, kicks // len(regions), replace)
+    for number, region in enumerate(searched):
+        if deadline is None or deadline - time.monotonic() > _LEAST:
+            share = kicks * (number + 1) // len(searched) - kicks * number // len(searched)
+            replace = partial(_replacing(regions, [region], offer), 0)
+            team.search_here(region.job(seed), deadline, share, replace)
 
 
-def _replacing(regions: list[Region], first: int, offer: Offer) -> Callable[[int, Routes], None]:
-    """Return what takes over routes of a region, counted from the first of a turn."""
+def _replacing(
+    regions: list[Region], together: list[Region], offer: Offer
+) -> Callable[[int, Routes], None]:
+    """Return what takes over better routes of one of the regions that are searched together."""
 
     def replace(number: int, found: Routes) -> None:
-        regions[first + number].replace(found)
-        offer(_joined(regions))
+        if together[number].replace(found):
+            offer(_joined(regions))
 
     return replace
 
 
 def _seconds_each(total: float, turns: int) -> float:
     """Share the time between the turns of one pass or of several."""
-    passes = min(_MOST_PASSES, max(1, round(total / (turns * _WANTED))))
+    passes = max(1, round(min(_MOST_PASSES, total / (turns * _WANTED))))
     return max(_LEAST, total / (turns * passes))
 
 
@@ -156,13 +195,14 @@ def cut(instance: CvrpInstance, routes: Routes, random: np.random.Generator) -> 
     """Cut the plane, and with it the routes, into halves until they are small.
 
     The first cut has any direction, those after it are square to the one before.
-    Without coordinates, routes that follow each other count as near.
+    Without coordinates, the lengths from two nodes stand for them.
     """
     routes = [route for route in routes if route]
-    if instance.coords is None:
-        centres = np.column_stack([np.arange(len(routes))] * 2).astype(float)
-    else:
-        centres = np.array([instance.coords[route].mean(axis=0) for route in routes])
+    places = instance.coords
+    if places is None:
+        assert instance.matrix is not None
+        places = instance.matrix[:, random.integers(instance.num_nodes, size=2)]
+    centres = np.array([places[route].mean(axis=0) for route in routes])
     sizes = np.array([len(route) for route in routes])
     angle = random.uniform(0, np.pi)
     pieces = _halved(centres, sizes, np.arange(len(routes)), angle)

@@ -114,7 +114,8 @@ class Cvrp(Problem):
             instance, routes, "customer"
         )
         limit = load_limit(instance.demand, instance.capacity)
-        loads = np.add.reduceat(instance.demand[walk], np.flatnonzero(walk == 0))[:-1]
+        demands = np.where(walk == 0, 0.0, instance.demand[walk])
+        loads = np.add.reduceat(demands, np.flatnonzero(walk == 0))[:-1]
         if violation is None and (loads > limit).any():
             number = int(np.argmax(loads > limit))
             violation = f"route {number + 1} carries {loads[number]:g} of {instance.capacity:g}."

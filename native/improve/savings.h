@@ -49,7 +49,7 @@ private:
             for (const Neighbours::One &near : neighbours.of(a)) {
                 if (near.node == 0) continue;
                 const double apart = lengths_(0, a) + lengths_(0, near.node);
-                pairs.push_back({apart - near.length, a, near.node});
+                if (near.length <= apart) pairs.push_back({apart - near.length, a, near.node});
             }
         std::sort(pairs.begin(), pairs.end(), [](const Pair &a, const Pair &b) {
             return std::tie(b.saving, a.a, a.b) < std::tie(a.saving, b.a, b.b);

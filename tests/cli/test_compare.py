@@ -1,4 +1,5 @@
 import json
+import time
 
 import pytest
 
@@ -218,3 +219,24 @@ def test_the_time_to_load_torch_counts(metasage, lonely, network, monkeypatch):
     )  # fmt: skip
     ours, control, _ = json.loads(out)["files"][0]["results"]
     assert (ours["note"], control["note"]) == ("no time for the network", "")
+
+
+def test_the_time_to_load_torch_counts_once(monkeypatch, network):
+    from metasage.adaptation.result import Result
+    from metasage.comparison import OwnMethod
+    from metasage.policies.library import find_model
+
+    def slow():
+        time.sleep(0.5)
+        return 0.5
+
+    monkeypatch.setattr("metasage.comparison.seconds_to_load", slow)
+    charged = []
+    real = Result.__init__
+    monkeypatch.setattr(
+        Result, "__init__", lambda self, *a, **k: charged.append(a[5]) or real(self, *a, **k)
+    )
+    instance = metasage.generate("cvrp", 8, 1, 1)[0]
+    began = time.monotonic()
+    OwnMethod("greedy", find_model(str(network), "cvrp")).solve(instance, 5.0, 1)
+    assert 0.5 <= charged[0] <= time.monotonic() - began + 0.01

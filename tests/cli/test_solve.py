@@ -245,3 +245,12 @@ def test_no_picture_of_the_curve_is_written_as_text(metasage, examples, tmp_path
     curve = tmp_path / "curve.txt"
     code, _, err = metasage("solve", examples / "square.vrp", "--plot-curve", curve)
     assert (code, "is written as .png" in err) == (2, True)
+
+
+def test_a_picture_takes_no_network_away(metasage, network, tmp_path):
+    metasage("generate", "cvrp", "--size", 12, "--count", 1, "-o", tmp_path / "s.npz")
+    code, _, err = metasage(
+        "solve", tmp_path / "s.npz#0", "--model", network, "--time-limit", 3, "--iterations", 1,
+        "--plot", tmp_path / "a.png",
+    )  # fmt: skip
+    assert (code, err) == (0, "")

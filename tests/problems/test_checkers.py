@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from metasage.errors import InputError
-from metasage.problems import Solution, check
+from metasage.problems import Check, Solution, check
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
@@ -86,3 +86,9 @@ def test_impossible_instances_are_refused_in_one_sentence(broken):
         CvrpInstance(**fields)
     assert str(caught.value).endswith(".")
     assert "\n" not in str(caught.value)
+
+
+def test_a_demand_of_the_depot_burdens_no_vehicle():
+    instance = CvrpInstance(coords=[[0, 0], [1, 0], [0, 1]], demand=[4, 3, 3], capacity=6)
+    assert check(instance, Solution([[1, 2]])) == Check(pytest.approx(2 + 2**0.5), None)
+    assert check(instance, Solution([[1], [], [2]])).objective == pytest.approx(4.0)

@@ -133,6 +133,14 @@ def test_j_distil_is_the_mean_of_norms_and_descends_towards_the_teacher(model_fi
     assert float(distil_loss(learner, model.policy, batch, moved)) < float(loss)
 
 
+def test_the_biased_simulation_counts_by_itself(tmp_path, model_file):
+    settings = replace(SETTINGS, distil=0.0, zero=0.0, biased=1.0, fresh=True, steps=1)
+    run = train_sml(tmp_path, str(model_file), settings)
+    torch.manual_seed(settings.seed)
+    first = ScaleMetaLearner(settings.reading, 64).state_dict()
+    assert any(not torch.equal(first[n], t) for n, t in run.learner.state_dict().items())
+
+
 def test_guided_tours_become_likelier(model_file):
     model = load_model(model_file)
     settings = replace(SETTINGS, zero=0.0, guided=1.0)

@@ -210,7 +210,6 @@ _CPU = replace(
 # Strength of the bias under which greedy tours of N=300 are best; on the CVRP no bias helps.
 _GUIDES: dict[str, dict[str, Any]] = {
     "tsp": {"guide": 20.0, "guided": 0.5, "steps": 400},
-    "cvrp": {},
     "pctsp": {"guide": 10.0, "guided": 0.3},
     "op": {"guide": 10.0, "guided": 0.3},
 }
@@ -226,7 +225,7 @@ def sml_recipe(name: str, problem: str) -> SmlSettings:
     problem
         Name of the problem.
     """
-    recipes = {"paper": _PAPER, "cpu": replace(_CPU, **_GUIDES[problem])}
+    recipes = {"paper": _PAPER, "cpu": replace(_CPU, **_GUIDES.get(problem, {}))}
     if name not in recipes:
         raise InputError(f"recipe '{name}' is not one of {', '.join(recipes)}.")
     return recipes[name]

@@ -156,7 +156,7 @@ def size_loss(run: MetaRun, engine: Engine, size: int) -> tuple[Tensor, dict[str
         distance = distil_loss(run.learner, policy, batch, moved)
         terms.append(settings.distil * distance)
         parts["distance"] = float(distance.detach())
-    if settings.zero or settings.guided:
+    if settings.zero or settings.biased or settings.guided:
         if settings.fresh:
             batch = policy.view(list(generate(problem, size, settings.batch, seed)))
         loss, parts["cost"] = zero_shot_loss(run.learner, policy, engine, batch, settings, seed)

@@ -115,7 +115,7 @@ def solve(
     if not isinstance(model, Model):
         name = default_model(instance.problem.name) if model is None else model
         model = find_model(name, instance.problem.name)
-    model.policy.require_problem(instance.problem.name)
+    model.config.require_problem(instance.problem.name)
     is_larger = instance.size > (model.training_size or 0)
     wanted = method.uses_sml and is_larger
     found = find_sml(sml, model, wanted=wanted) if isinstance(sml, str) else sml

@@ -96,6 +96,13 @@ class PolicyConfig:
         """Number of features of a node that is not the depot."""
         return self.rules.num_features
 
+    def require_problem(self, problem: str) -> None:
+        """Complain about instances of another problem."""
+        if problem != self.problem:
+            raise InputError(
+                f"the model was trained for {self.problem} and cannot solve {problem}."
+            )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain data."""
         return asdict(self)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from metasage.errors import InputError
 from metasage.policies.config import PolicyConfig
 from metasage.policies.encoder import Encoder
 from metasage.problems import Instance
@@ -40,17 +39,10 @@ class AttentionPolicy(nn.Module):
             else None
         )
 
-    def require_problem(self, problem: str) -> None:
-        """Complain about instances of another problem."""
-        if problem != self.config.problem:
-            raise InputError(
-                f"the model was trained for {self.config.problem} and cannot solve {problem}."
-            )
-
     def view(self, instances: Sequence[Instance], device: torch.device | str = "cpu") -> Batch:
         """Turn instances of one size into the batch that this policy sees."""
         batch = Batch.of(instances, device)
-        self.require_problem(batch.problem.name)
+        self.config.require_problem(batch.problem.name)
         if not self.config.fractional_load:
             return batch
         capacity = batch.fields["capacity"]

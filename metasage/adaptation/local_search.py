@@ -77,11 +77,12 @@ def finish(
             curve.append((time.monotonic() - started, iteration, objective))
             callbacks.on_local_search(objective, curve[-1][0])
 
-    def offer(solution: Solution) -> None:
+    def offer(solution: Solution) -> float:
         objective = check(instance, solution).objective
         assert objective is not None
         if incumbent.offer(solution, objective):
             hear(0.0, objective)
+        return objective
 
     def ends(stage: str, objective: float | None) -> None:
         assert objective is not None
@@ -91,10 +92,7 @@ def finish(
     try:
         with interruptible():
             before, starts = incumbent.solution, improver.starts()
-            made = [check(instance, start).objective or 0.0 for start in starts]
-            ends("construction", sign * min(sign * objective for objective in made))
-            for start in starts:
-                offer(start)
+            ends("construction", sign * min(sign * offer(start) for start in starts))
             # What takes no time to make may be better than what the network found, and
             # where nodes are chosen, cores that start from different tours find more.
             if before is not None:

@@ -196,7 +196,8 @@ def solve(
     if incumbent.solution is None:
         # The time was too short for the first rollouts.
         search.offer(without_network(instance, roller.threads))
-        stages.append(("construction", search.seconds(), incumbent.verdict().objective or 0.0))
+        assert incumbent.objective is not None
+        stages.append(("construction", search.seconds(), incumbent.objective))
     assert incumbent.solution is not None
     result = Result(
         instance,

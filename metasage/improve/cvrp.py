@@ -10,7 +10,8 @@ import numpy as np
 
 from metasage._native import savings
 from metasage.improve.improver import Improver
-from metasage.improve.single_tour import SingleTourImprover, native_lengths
+from metasage.improve.long_routes import MOST_CUSTOMERS
+from metasage.improve.single_tour import SingleTourImprover, after_depot, native_lengths
 from metasage.improve.split import split
 from metasage.problems import Instance, Solution, check
 from metasage.problems.cvrp import CvrpInstance
@@ -19,9 +20,6 @@ from metasage.problems.tsp import TspInstance
 
 if TYPE_CHECKING:
     from metasage.improve.pyvrp_search import PyvrpSearch
-
-# More customers than these are searched in regions of about as many.
-_MOST_AT_ONCE = 600
 
 # Importing PyVRP, and handing over an edge, in seconds on a slow machine.
 _IMPORT, _EDGE = 0.6, 3e-7
@@ -87,8 +85,7 @@ class CvrpImprover(Improver):
         )
         tours = SingleTourImprover(everyone, self.threads)
         (tour,) = tours.polish([tours.construct()])
-        nodes = np.array(tour.routes[0])
-        return split(instance, np.roll(nodes, -int(np.argmin(nodes)))[1:])
+        return split(instance, after_depot(np.array(tour.routes[0])))
 
     def _polish(self, solutions: Sequence[Solution], deadline: float | None) -> list[Solution]:
         if not self._is_small:
@@ -101,13 +98,13 @@ class CvrpImprover(Improver):
 
     @property
     def _is_small(self) -> bool:
-        return 1 <= self._cvrp.size <= _MOST_AT_ONCE
+        return 1 <= self._cvrp.size <= MOST_CUSTOMERS
 
     def _has_time(self, deadline: float | None) -> bool:
         """Whether a search is set up before the deadline."""
         left = float("inf") if deadline is None else deadline - time.monotonic()
         is_made = self._search_made is not None
-        nodes = min(self._cvrp.num_nodes, _MOST_AT_ONCE)
+        nodes = min(self._cvrp.num_nodes, MOST_CUSTOMERS)
         return left > (0.0 if is_made else _IMPORT + _EDGE * nodes**2)
 
     def _improve(

@@ -6,11 +6,13 @@ import time
 
 import numpy as np
 
-from metasage.improve.single_tour import SingleTourImprover
+from metasage.improve.single_tour import SingleTourImprover, after_depot
 from metasage.problems import Solution
 from metasage.problems.cvrp import CvrpInstance
-from metasage.problems.metric import Indices
 from metasage.problems.tsp import TspInstance
+
+MOST_CUSTOMERS = 600
+"""Customers that PyVRP searches at once; larger instances are cut into regions of them."""
 
 Routes = list[list[int]]
 
@@ -46,22 +48,13 @@ def shorten_long_routes(
         if len(route) > most:
             share = len(route) / instance.size
             nodes = np.array([0, *route])
-            tours = SingleTourImprover(_tour_through(instance, nodes), threads)
+            tours = SingleTourImprover(TspInstance(**instance.geometry(nodes)), threads)
             tour = tours.improve(
                 [Solution([range(len(nodes))])],
                 seconds=None if left is None else share * left,
                 kicks=None if kicks is None else int(share * kicks),
                 seed=seed,
             )
-            order = np.array(tour.routes[0])
-            route = nodes[np.roll(order, -int(np.argmin(order)))][1:].tolist()
+            route = nodes[after_depot(np.array(tour.routes[0]))].tolist()
         shortened.append(route)
     return shortened
-
-
-def _tour_through(instance: CvrpInstance, nodes: Indices) -> TspInstance:
-    return TspInstance(
-        coords=None if instance.coords is None else instance.coords[nodes],
-        metric=instance.metric,
-        matrix=None if instance.matrix is None else instance.matrix[np.ix_(nodes, nodes)],
-    )

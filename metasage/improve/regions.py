@@ -14,15 +14,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from metasage.improve.long_routes import shorten_long_routes
+from metasage.improve.long_routes import MOST_CUSTOMERS, shorten_long_routes
 from metasage.improve.team import Job, Team
 from metasage.problems import Solution, check
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.loads import load_limit
 from metasage.problems.metric import Floats
-
-MOST_CUSTOMERS = 600
-"""Customers of a region."""
 
 # Seconds for a region: about as many as it needs, and too few to begin with.
 _WANTED, _LEAST = 2.0, 1.0
@@ -54,11 +51,7 @@ class Region:
         nodes = np.array([0, *sorted(node for route in routes for node in route)])
         self._nodes: NDArray[np.int64] = nodes
         self.instance = CvrpInstance(
-            coords=None if whole.coords is None else whole.coords[nodes],
-            metric=whole.metric,
-            matrix=None if whole.matrix is None else whole.matrix[np.ix_(nodes, nodes)],
-            demand=whole.demand[nodes],
-            capacity=whole.capacity,
+            **whole.geometry(nodes), demand=whole.demand[nodes], capacity=whole.capacity
         )
         self._length = self._measured(self.job(0).routes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
 
 Tour = NDArray[np.int32]
+AnyInt = TypeVar("AnyInt", np.int32, np.int64)
 
 
 class SingleTourImprover(Improver):
@@ -91,9 +92,12 @@ class SingleTourImprover(Improver):
         return np.array([0, *nodes] if self._depot else nodes, dtype=np.int32)
 
     def _to_solution(self, tour: Tour) -> Solution:
-        if self._depot:
-            tour = np.roll(tour, -int(np.argmin(tour)))[1:]
-        return Solution([tour.tolist()])
+        return Solution([(after_depot(tour) if self._depot else tour).tolist()])
+
+
+def after_depot(tour: NDArray[AnyInt]) -> NDArray[AnyInt]:
+    """Return a closed tour as it goes on after node 0, without that."""
+    return np.roll(tour, -int(np.argmin(tour)))[1:]
 
 
 def _left(deadline: float | None) -> float | None:

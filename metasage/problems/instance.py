@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -144,6 +144,12 @@ class Instance:
         """Length of the closed tour through nodes in this order."""
         nodes = np.asarray(nodes, dtype=np.int64)
         return float(self.lengths(nodes, np.roll(nodes, -1)).sum()) if len(nodes) else 0.0
+
+    def geometry(self, nodes: Indices) -> dict[str, Any]:
+        """Return places and lengths of some nodes, to make another instance of them."""
+        matrix = None if self.matrix is None else self.matrix[np.ix_(nodes, nodes)]
+        coords = None if self.coords is None else self.coords[nodes]
+        return {"coords": coords, "metric": self.metric, "matrix": matrix}
 
     def with_rounding(self: AnyInstance, rounding: Rounding) -> AnyInstance:
         """Return the same instance with edges rounded in another way."""

@@ -16,7 +16,7 @@ from metasage.problems.metric import EXACT_2D, EXPLICIT
 @pytest.fixture
 def small_regions(monkeypatch):
     """Make an instance of 120 customers one of several regions."""
-    monkeypatch.setattr("metasage.improve.cvrp._MOST_AT_ONCE", 40)
+    monkeypatch.setattr("metasage.improve.cvrp.MOST_CUSTOMERS", 40)
     monkeypatch.setattr(regions, "MOST_CUSTOMERS", 40)
 
 

@@ -1,11 +1,17 @@
 """A small untrained model of each problem."""
 
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 
 from metasage.policies.config import PolicyConfig
 from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
+
+# Helpers beside the tests; import-mode=importlib does not find them by itself.
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 def make_model(problem: str, **options) -> Model:

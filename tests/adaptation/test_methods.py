@@ -1,17 +1,14 @@
 """What each adaptation method changes, and what it must not."""
 
 import copy
-from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
+from method_cases import is_nearest_neighbour_tour, make_task, run
 
 from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.eas import Eas
 from metasage.adaptation.eas_tab import EasTab
-from metasage.adaptation.greedy import Greedy
-from metasage.adaptation.greedy_start import STRENGTHS, strongest_borne
 from metasage.adaptation.methods import METHODS
 from metasage.adaptation.objective import Objective
 from metasage.adaptation.optimiser import Adam
@@ -25,7 +22,7 @@ from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.problems.sets import generate
 from metasage.rollout import get_engine
-from metasage.rollout.interface import Adapter, Decoding, LocalityBias
+from metasage.rollout.interface import Adapter, Decoding
 
 LEARNERS = ["as", "eas-lay", "eas-emb", "eas-tab", "sage"]
 VARIANTS = [
@@ -42,23 +39,6 @@ VARIANTS = [
 
 def label(method):
     return "-".join(str(getattr(method, k, "")) for k in ("name", "preset", "adapter", "place"))
-
-
-def make_task(model, size=15, copies=1, engine="native", seed=1):
-    instance = generate(model.config.problem, size, 1, seed)[0]
-    roller = get_engine(engine, model.config)
-    return Task.of(instance, model.policy, roller, rollouts=None, copies=copies, seed=seed)
-
-
-def run(strategy, task, iterations):
-    """The shared loop in short, without stopping criteria."""
-    from metasage.adaptation.callbacks import Callbacks
-    from metasage.adaptation.search import Search
-
-    incumbent = Incumbent(task.instance)
-    stop = MaxIterations(iterations)
-    Search(incumbent, stop, iterations, None, Callbacks(), 0.0).run(strategy)
-    return incumbent
 
 
 @pytest.mark.parametrize("method", VARIANTS, ids=label)
@@ -94,24 +74,6 @@ def test_every_method_looks_at_the_neighbours_alone(model, name):
     if model.config.problem == "tsp":
         route = found["native"].best.routes[0]
         assert is_nearest_neighbour_tour(instance.coords, list(route))
-
-
-def test_a_greedy_start_looks_at_the_neighbours_alone(tsp_model):
-    instance = generate("tsp", 12, 1, seed=2)[0]
-    result = solve(instance, Sage(iterations=1, neighbours=1), model=tsp_model)
-    assert is_nearest_neighbour_tour(instance.coords, list(result.best.routes[0]))
-
-
-def is_nearest_neighbour_tour(coords, route):
-    """Whether each node of a closed tour, from some start, is the nearest one left."""
-
-    def follows(tour):
-        return all(
-            tour[i] == min(tour[i:], key=lambda node: np.linalg.norm(coords[node] - coords[here]))
-            for i, here in enumerate(tour[:-1], start=1)
-        )
-
-    return any(follows(route[i:] + route[:i]) for i in range(len(route)))
 
 
 def test_wrong_numbers_of_neighbours_are_refused():
@@ -301,54 +263,6 @@ def test_the_table_favours_the_incumbents_edges_as_published(problem, request):
     assert float(found) == pytest.approx(max(1.0, 9.0 / float(chance) ** 0.5), rel=1e-5)
 
 
-def test_a_greedy_start_is_the_greedy_method_and_is_imitated(model):
-    instance = generate(model.config.problem, 15, 1, 3)[0]
-    greedy = solve(instance, Greedy(), model=model)
-    first = solve(instance, Sage(iterations=1, bias="none"), model=model)
-    assert first.best == greedy.best
-    task = make_task(model)
-    strategy = Sage().start(task)
-    incumbent = run(strategy, task, 1)
-    assert torch.equal(strategy.samples.target, task.replayed(incumbent))
-
-
-def test_a_greedy_start_tries_strengths_of_the_bias_on_equal_shares(cvrp_model):
-    task = make_task(cvrp_model, size=20)
-    strategy = Sage().start(task)
-    rollouts = strategy.rollout(0, 0.0)
-    half = replace(task, rollouts=task.rollouts // 2)
-    biases = [LocalityBias("outside", alpha * 0.2**0.5) for alpha in STRENGTHS["cvrp"]]
-    parts = [
-        half.rollout(replace(task.decoding, greedy=True, bias=bias), 0).cost for bias in biases
-    ]
-    assert torch.equal(rollouts.cost, torch.cat(parts, dim=1))
-    means = [float(part.mean()) for part in parts]
-    stronger = means[1] <= 1.005 * means[0]
-    kept = STRENGTHS["cvrp"][stronger]
-    assert strategy.chosen() == {"alpha": kept, "alpha_end": kept}
-    result = solve(task.instance, Sage(iterations=1), model=cvrp_model, seed=task.seed)
-    assert result.to_dict()["parameters"]["alpha"] == kept
-
-
-@pytest.mark.parametrize(
-    ("costs", "kept"),
-    [((10.0, 10.04), 40.0), ((10.0, 10.06), 10.0), ((10.3, 10.0), 40.0), ((-5.0, -4.98), 40.0),
-     ((-5.0, -4.9), 10.0)],
-)  # fmt: skip
-def test_the_strongest_bias_is_kept_that_costs_little(costs, kept):
-    guides = [Sage().guide("cvrp", alpha) for alpha in (10.0, 40.0)]
-    assert strongest_borne(guides, list(costs)).bias.alpha.at(0.5) == pytest.approx(kept)
-
-
-def test_a_strength_that_is_given_is_not_tried(cvrp_model):
-    task = make_task(cvrp_model)
-    strategy = Sage(alpha=7.0).start(task)
-    assert [guide.bias.alpha for guide in strategy.tried] == [Geometric(7.0, 7.0)]
-    strategy = Sage(alpha_end=3.0).start(task)
-    ends = [Geometric(alpha, 3.0) for alpha in STRENGTHS["cvrp"]]
-    assert [guide.bias.alpha for guide in strategy.tried] == ends
-
-
 @pytest.mark.parametrize(
     "settings",
     [{"alpha": 0.0}, {"alpha_end": 0.0}, {"learning_rate": 0.0}, {"bias": "inside"}],
@@ -372,13 +286,6 @@ def test_little_memory_makes_torch_learn_in_parts(tsp_model, method):
         found.append(torch.cat([g.flatten() for g in gradients if g is not None]))
     assert torch.allclose(*found, rtol=1e-3, atol=1e-5)
     assert float(found[0].norm()) > 0
-
-
-def test_without_replay_the_greedy_tour_is_not_imitated(tsp_model):
-    task = make_task(tsp_model)
-    strategy = Sage(replay=False, adapter="embedding").start(task)
-    run(strategy, task, 2)
-    assert strategy.samples.target is None
 
 
 @pytest.mark.parametrize(

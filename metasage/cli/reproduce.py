@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from metasage.cli.methods import set_threads
 from metasage.cli.options import Json
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def reproduce(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> int:
     """Make a table or figure of the paper; an interrupted one goes on where it stopped."""
+    from dataclasses import replace
     from pathlib import Path
 
     from metasage.cli.output import INTERRUPTED, print_table, write_json
@@ -57,6 +59,7 @@ def reproduce(
         rows = [[e.name, e.shows, e.source] for e in EXPERIMENTS.values()]
         print_table(["name", "shows", "in the paper"], rows)
         return 0
+    set_threads(threads)
     experiment = get_experiment(name)
     chosen = _profile(experiment, profile, problems, limit)
     bench = Bench(
@@ -70,10 +73,11 @@ def reproduce(
         None if data is None else Path(data),
     )
     try:
-        table = experiment.run(bench, chosen)
+        found = experiment.run(bench, chosen)
     except KeyboardInterrupt:
         typer.echo("metasage: interrupted; the same command goes on from here.", err=True)
         return INTERRUPTED
+    table = replace(found, notes=[*found.notes, bench.about()])
     files = table.save(Path(output) / name / name)
     if json is not None:
         write_json({"experiment": name, "profile": profile} | table.to_dict(), json)

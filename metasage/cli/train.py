@@ -6,6 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from metasage.cli.methods import set_threads
+from metasage.cli.output import INTERRUPTED
+
 app = typer.Typer(
     help="Train networks (pomo, symnco) and their scale meta-learners (sml).", rich_markup_mode=None
 )
@@ -44,7 +47,7 @@ def pretrain(
     device: Device = "cpu",
     tensorboard: TensorBoard = False,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Train a policy; the name of the command is the method."""
     from metasage.errors import InputError
     from metasage.training.recipes import recipe as find_recipe
@@ -77,6 +80,7 @@ def pretrain(
     if not quiet:
         state = "finished" if run.is_finished else "stopped, go on with --resume"
         typer.echo(f"{output}: {state} after {run.step} steps, {run.instances} instances")
+    return INTERRUPTED if run.interrupted else 0
 
 
 for _method, _help in {
@@ -118,7 +122,7 @@ def meta_train(
     engine: EngineName = "auto",
     threads: Annotated[int, typer.Option("--threads", help="Threads; 0 for all cores.")] = 0,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Make labels and train a scale meta-learner."""
     from metasage.errors import InputError
     from metasage.policies.library import find_model
@@ -131,6 +135,7 @@ def meta_train(
     if not resume:
         problem = find_model(model).config.problem
         settings = sml_recipe(recipe, problem).overridden(assignments or [])
+    set_threads(threads)
     run = train_sml(
         output,
         model,
@@ -145,6 +150,7 @@ def meta_train(
     if not quiet:
         state = "finished" if run.is_finished else "stopped, go on with --resume"
         typer.echo(f"{output}: {state} after {run.step} of {run.settings.steps} steps")
+    return INTERRUPTED if run.interrupted else 0
 
 
 def print_meta_progress(row: dict[str, Any]) -> None:

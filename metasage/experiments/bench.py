@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from metasage import __version__
+from metasage.adaptation.interrupts import Interrupted
 from metasage.adaptation.method import Method
 from metasage.adaptation.solve import solve
 from metasage.errors import InputError
@@ -91,6 +93,7 @@ class Bench:
         self.seed, self.threads = seed, threads
         self.listener, self.data = listener, data
         self._loaded: dict[str, tuple[Model, str]] = {}
+        self._used: dict[str, Sml] = {}
 
     def listen(self, row: dict[str, Any]) -> None:
         """Pass a row of a training log on to the listener."""
@@ -103,9 +106,18 @@ class Bench:
 
     def sml(self, problem: str) -> Sml:
         """Return the scale meta-learner of a problem."""
-        found = find_sml(self.smls.get(problem, "shipped"), self.model(problem))
-        assert found is not None
+        name = self.smls.get(problem, "shipped")
+        found = find_sml(name, self.model(problem))
+        if found is None:
+            raise InputError(f"'{name}' is no scale meta-learner, which the experiment needs.")
+        self._used[problem] = found
         return found
+
+    def about(self) -> str:
+        """Say which networks and meta-learners were used, and the seed."""
+        networks = ", ".join(model.name for model, _ in self._loaded.values())
+        learners = ", ".join(f"{s.name} ({s.learner.reading})" for s in self._used.values())
+        return f"Networks {networks}; scale meta-learners {learners or 'none'}; seed {self.seed}."
 
     def instances(self, problem: str, size: int, count: int) -> Sequence[Instance]:
         """Return the first instances of the paper's test set."""
@@ -151,7 +163,7 @@ class Bench:
                 threads=self.threads,
             )
             if result.interrupted:
-                raise KeyboardInterrupt
+                raise Interrupted
             return Found(result.objective, result.seconds, list(result.curve), {})
 
         settings = [method.name, method.parameters(problem), sml and fingerprint(sml.learner)]
@@ -168,7 +180,7 @@ class Bench:
     ) -> Found:
         """Return what was found before with the same settings and weights, or make it."""
         weights = self._model(problem)[1]
-        where = [label, problem, size, index, weights, self.seed, settings]
+        where = [label, problem, size, index, weights, self.seed, settings, __version__]
         key = json.dumps(where, sort_keys=True)
         if key not in self._records:
             found = make()

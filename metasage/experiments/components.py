@@ -21,7 +21,7 @@ _ROWS = (
 
 
 class Components(Experiment):
-    """From plain adaptation to Meta-SAGE, at N = 500, in the paper's own reading."""
+    """From plain adaptation to Meta-SAGE, at N = 500, by the paper's own schedules."""
 
     name = "components"
     shows = "ablation of SML, locality bias, its schedule and the temperature schedule"

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
-import torch
-
-from metasage.adaptation.result import Incumbent
-from metasage.adaptation.sage import Sage, SageOnEmbedding
-from metasage.adaptation.search import Search
-from metasage.adaptation.stop import MaxIterations
-from metasage.adaptation.task import Task
+from metasage.adaptation.embedding import move_embedding
+from metasage.adaptation.sage import Sage
 from metasage.experiments.base import PAPER, Cell, Experiment, Profile, Table
 from metasage.experiments.bench import Bench, Found
 from metasage.policies.sml import Sml
@@ -42,7 +36,9 @@ class EmbeddingDistance(Experiment):
                     objective = sum(f.objective for f in found) / count
                     rows.append([problem, size, f"{label} SML", distance, objective])
         columns = ["problem", "N", "", "L1 distance", "objective"]
-        notes = [f"{profile.iterations} iterations of SAGE with eta on the embeddings."]
+        notes = [
+            f"{profile.iterations} iterations of SAGE's preset paper with eta on the embeddings."
+        ]
         return Table("Distance between input and output of eta", columns, rows, notes)
 
 
@@ -57,32 +53,19 @@ def _measure(
     profile: Profile,
 ) -> Found:
     method = Sage(
+        preset="paper",
         adapter="embedding",
-        greedy_start=False,
         iterations=profile.iterations,
         rollouts=profile.rollouts,
     )
     model = bench.model(problem)
 
     def make() -> Found:
-        began = time.monotonic()
-        task = Task.of(
-            instance, model.policy, get_engine("auto", model.config, threads=bench.threads),
-            sml=None if sml is None else sml.learner,
-            rollouts=method.rollouts, copies=1, seed=bench.seed,
-        )  # fmt: skip
-        strategy = method.start(task)
-        assert isinstance(strategy, SageOnEmbedding)
-        incumbent = Incumbent(instance)
-        search = Search(incumbent, MaxIterations(profile.iterations), profile.iterations)
-        search.run(strategy)
-        if search.interrupted:
-            raise KeyboardInterrupt
-        with torch.no_grad():
-            distance = float((strategy.adapted_embedding() - task.embedding).abs().sum())
-        assert incumbent.objective is not None
-        seconds = time.monotonic() - began
-        return Found(incumbent.objective, seconds, search.curve, {"distance": distance})
+        engine = get_engine("auto", model.config, threads=bench.threads)
+        moved, search = move_embedding(instance, model, engine, method, bench.seed, sml)
+        assert search.incumbent.objective is not None
+        values = {"distance": float(moved.abs().sum())}
+        return Found(search.incumbent.objective, search.seconds(), search.curve, values)
 
     settings = [method.name, method.parameters(problem), sml and fingerprint(sml.learner)]
     return bench.remembered(f"{label} SML", problem, size, index, settings, make)

@@ -52,7 +52,8 @@ class Main(Experiment):
         columns = ["problem", "N", "instances", "method", "objective", "gap in %", "seconds"]
         notes = [
             f"{profile.iterations} iterations (PCTSP, OP: half of them; SGBS+EAS: passes). Gaps "
-            "are to the solver, which had the seconds of Meta-SAGE on one core."
+            "are to the solver, which had the seconds of Meta-SAGE on one core. Meta-SAGE is "
+            "SAGE's preset default with SML."
         ]
         return Table("Adaptation methods on all problems", columns, rows, notes)
 

@@ -65,7 +65,7 @@ class Told(ScaleMetaLearner):
 
     def scale(self, batch: Batch, size: float | None = None) -> Tensor:
         """Return the scale of the size that it was told."""
-        return super().scale(batch, self.told if size is None else size)
+        return super().scale(batch, self.told)
 
 
 def _draw(figure: Any, rows: list[list[Cell]]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from metasage.adaptation.greedy import Greedy
+from metasage.adaptation.interrupts import Interrupted
 from metasage.adaptation.sage import Sage
 from metasage.experiments.base import PAPER, Cell, Experiment, Profile, Table, change
 from metasage.experiments.bench import Bench
@@ -19,10 +20,10 @@ from metasage.training.sml.run import LABELS, SML
 from metasage.training.sml.settings import SmlSettings, sml_recipe
 from metasage.training.sml.train import train_sml
 
-# What is left of the recipe's weights of J_distil and of J_zero, which the guided
-# tours belong to.
+# What is left of the recipe's weights of J_distil and of J_zero, which guided tours and the
+# simulation under a bias belong to.
 _OBJECTIVES: dict[str, dict[str, Any]] = {
-    "J_distil": {"zero": 0.0, "guided": 0.0, "distil": 1.0},
+    "J_distil": {"zero": 0.0, "biased": 0.0, "guided": 0.0, "distil": 1.0},
     "J_zero": {"distil": 0.0},
     "both": {},
 }
@@ -44,8 +45,8 @@ class SmlObjectives(Experiment):
         rows: list[list[Cell]] = []
         for problem in profile.problems:
             recipe = sml_recipe(profile.recipe, problem)
-            if profile.recipe == "cpu":
-                recipe = replace(recipe, steps=min(_STEPS, recipe.steps))
+            steps = min(_STEPS, recipe.steps) if profile.recipe == "cpu" else recipe.steps
+            recipe = replace(recipe, steps=steps)
             learners: dict[str, Sml | None] = {"none": None}
             learners |= {n: _trained(bench, problem, n, recipe) for n in _OBJECTIVES}
             for method in (Greedy(), Sage(**profile.plan(problem))):
@@ -58,7 +59,11 @@ class SmlObjectives(Experiment):
                     rows.append([problem, size, count, iterations, *means])
         title = "Cost by the objectives of meta-training"
         columns = ["problem", "N", "instances", "iterations", "none", *_OBJECTIVES]
-        return Table(title, columns, rows, draw=lambda figure: _draw(figure, rows))
+        note = (
+            f"Recipe {profile.recipe}, {steps} steps each; its guided tours and its simulation "
+            "under a bias, if any, count as J_zero. SAGE's preset default."
+        )
+        return Table(title, columns, rows, [note], draw=lambda figure: _draw(figure, rows))
 
 
 def _trained(bench: Bench, problem: str, name: str, recipe: SmlSettings) -> Sml:
@@ -79,7 +84,7 @@ def _trained(bench: Bench, problem: str, name: str, recipe: SmlSettings) -> Sml:
             listener=bench.listen,
         )
         if not run.is_finished:
-            raise KeyboardInterrupt
+            raise Interrupted
     return load_sml(folder / SML)
 
 

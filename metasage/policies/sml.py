@@ -63,7 +63,7 @@ class ScaleMetaLearner(nn.Module):
         """Width of the embedding."""
         return self.scale_out.out_features
 
-    def forward(self, h: Tensor, batch: Batch, size: float | None = None) -> Tensor:
+    def forward(self, h: Tensor, batch: Batch) -> Tensor:
         """Transform embeddings of shape (instances, nodes, width).
 
         Parameters
@@ -72,18 +72,15 @@ class ScaleMetaLearner(nn.Module):
             Node embeddings of the encoder.
         batch
             The instances.
-        size
-            Number of nodes to be told instead of the true one.
         """
-        scale = self.scale(batch, size)
-        condition = self.scale_out(torch.relu(self.scale_in(scale)))
+        condition = self.scale_out(torch.relu(self.scale_in(self.scale(batch))))
         moved: Tensor = self.output(torch.relu(self.hidden(h + condition)))
         return h + moved if self.reading == "official" else moved
 
     def scale(self, batch: Batch, size: float | None = None) -> Tensor:
         """Return the scale that is fed in, shape (instances, nodes or 1, 1).
 
-        An instance that is told to have another size is seen as if its places
+        An instance that is said to have another size is seen as if its places
         were the density of so many nodes.
         """
         depot = int(batch.problem.has_depot)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from metasage.errors import InputError
+from metasage.io import write_atomically
 from metasage.training.run import CURVE, LOG
 
 
@@ -27,10 +28,8 @@ class RunLog:
         self._events: Any = _events(folder / "events") if tensorboard else None
         self.path = folder / LOG
         kept = [row for row in read_log(folder) if row["step"] <= step]
-        self._file = open(self.path, "w", encoding="utf-8")  # noqa: SIM115 - kept open
-        for row in kept:
-            self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
+        write_atomically(self.path, "".join(json.dumps(row) + "\n" for row in kept))
+        self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 - kept open
 
     def write(self, row: dict[str, Any]) -> None:
         """Append a row."""

@@ -46,6 +46,7 @@ class Run:
         self.step = 0
         self.seconds = 0.0
         self.skipped = 0
+        self.interrupted = False
         torch.manual_seed(settings.seed)
         self.policy = AttentionPolicy(policy_config(settings)).to(device)
         if settings.start_from:

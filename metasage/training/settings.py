@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from metasage.errors import InputError
+from metasage.numbers import require_seed
 from metasage.problems import get_problem
 
 Method = Literal["pomo", "symnco"]
 METHODS: tuple[Method, ...] = ("pomo", "symnco")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_finite(value: Any) -> bool:
+    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+# What a setting may be, by its annotation.
+_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "int": ("a whole number", _is_whole),
+    "float": ("a finite number", _is_finite),
+    "bool": ("true or false", lambda value: isinstance(value, bool)),
+    "str": ("a text", lambda value: isinstance(value, str)),
+    "tuple[int, ...]": (
+        "a list of whole numbers",
+        lambda value: isinstance(value, tuple) and all(map(_is_whole, value)),
+    ),
+}
+
+
+def require_kinds(settings: Any) -> None:
+    """Complain about a value that is not of its setting's kind, as a file may give one.
+
+    Parameters
+    ----------
+    settings
+        A dataclass whose annotations are strings.
+    """
+    for item in fields(settings):
+        if item.type in _KINDS:
+            kind, fits = _KINDS[item.type]
+            if not fits(value := getattr(settings, item.name)):
+                raise InputError(f"{item.name} is {value!r} and must be {kind}.")
 
 
 @dataclass(frozen=True)
@@ -45,9 +83,7 @@ class Stage:
     clustered: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("size", "batch", "rollouts", "steps", "lr", "lr_end", "clustered"):
-            if not isinstance(getattr(self, name), int | float):
-                raise InputError(f"{name} of a stage is '{getattr(self, name)}', not a number.")
+        require_kinds(self)
         for name in ("size", "batch", "rollouts", "steps"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} of a stage is {getattr(self, name)}, must be at least 1.")
@@ -130,6 +166,8 @@ class TrainingSettings:
     log_every: int = 20
 
     def __post_init__(self) -> None:
+        require_kinds(self)
+        require_seed(self.seed)
         if self.method not in METHODS:
             raise InputError(f"method '{self.method}' is not one of {', '.join(METHODS)}.")
         get_problem(self.problem)

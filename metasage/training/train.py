@@ -110,6 +110,7 @@ def train(
                     f"{bad_steps} steps in a row were not finite: the run is broken."
                 )
             if stop:
+                run.interrupted = stopped()
                 break
     if log is not None:
         log.close()

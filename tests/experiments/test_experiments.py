@@ -5,17 +5,23 @@ from dataclasses import replace
 import pytest
 import torch
 
+from metasage.adaptation.greedy import Greedy
+from metasage.adaptation.sage import Sage
+from metasage.adaptation.solve import solve
 from metasage.errors import InputError
 from metasage.experiments import EXPERIMENTS
 from metasage.experiments.base import Profile, change
 from metasage.experiments.bench import Bench, Found
 from metasage.experiments.curves import mean_curve
+from metasage.experiments.scale_matching import Told
+from metasage.experiments.sml_objectives import _OBJECTIVES
 from metasage.io import write_instance
 from metasage.policies.config import PolicyConfig
 from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.sml import ScaleMetaLearner, Sml
 from metasage.policies.sml_files import save_sml
+from metasage.problems.batch import Batch
 from metasage.problems.sets import generate
 from metasage.training.sml.settings import sml_recipe
 
@@ -76,6 +82,77 @@ def test_a_result_cut_off_by_a_kill_is_made_again(tmp_path, networks):
     again = experiment.run(Bench(tmp_path, *networks, listener=lines.append), profile)
     assert len(lines) == 1
     assert again.rows == table.rows
+
+
+def solved(bench, method, sml, problem="tsp"):
+    """Mean objective by the interface that users have."""
+    found = [
+        solve(instance, method, model=bench.models[problem], sml=sml).objective
+        for instance in bench.instances(problem, 12, 2)
+    ]
+    return sum(found) / len(found)
+
+
+def test_columns_with_and_without_are_just_that(tmp_path, networks):
+    bench = Bench(tmp_path, *networks)
+    profile = replace(TINY, problems=("tsp",))
+    ((_, _, _, without, with_sml, _),) = EXPERIMENTS["zero-shot"].run(bench, profile).rows
+    assert without == solved(bench, Greedy(), "none")
+    assert with_sml == solved(bench, Greedy(), bench.smls["tsp"])
+    assert without != with_sml
+    for row in EXPERIMENTS["sml-gain"].run(bench, profile).rows:
+        method = Sage(preset=row[0], iterations=4, rollouts=6)
+        assert row[5] == solved(bench, method, "none")
+        assert row[6] == solved(bench, method, bench.smls["tsp"])
+        assert row[8] == solved(bench, replace(method, iterations=8), "none")
+
+
+def test_components_begin_with_plain_adaptation_and_end_with_meta_sage(tmp_path, networks):
+    bench = Bench(tmp_path, *networks)
+    rows = EXPERIMENTS["components"].run(bench, replace(TINY, problems=("tsp",))).rows
+    whole = Sage(preset="paper", iterations=4, rollouts=6)
+    plain = replace(whole, bias="none", temperature_end=1.0)
+    assert rows[0][-1] == solved(bench, plain, "none")
+    assert rows[1][-1] == solved(bench, plain, bench.smls["tsp"])
+    assert rows[-1][-1] == solved(bench, whole, bench.smls["tsp"])
+
+
+def test_a_meta_learner_is_told_a_scale(tmp_path, networks):
+    learner = Bench(tmp_path, *networks).sml("tsp").learner
+    batch = Batch.of(list(generate("tsp", 150, 2, 1)))
+    h = torch.randn(2, 150, 64)
+    assert torch.equal(Told(learner, 150)(h, batch), learner(h, batch))
+    assert not torch.equal(Told(learner, 400)(h, batch), learner(h, batch))
+
+
+def test_adaptation_moves_embeddings_from_where_the_meta_learner_left_them(tmp_path, networks):
+    profile = replace(TINY, problems=("tsp",))
+    rows = EXPERIMENTS["embedding-distance"].run(Bench(tmp_path, *networks), profile).rows
+    assert [row[2] for row in rows] == ["without SML", "with SML"]
+    assert all(row[3] > 0 for row in rows)
+    assert rows[0][3] != rows[1][3]
+
+
+def test_objectives_are_left_out_one_by_one():
+    recipe = sml_recipe("cpu", "cvrp")
+    distil, zero, both = (replace(recipe, **changes) for changes in _OBJECTIVES.values())
+    assert (distil.zero, distil.biased, distil.guided) == (0, 0, 0)
+    assert distil.distil
+    assert zero.distil == 0
+    assert zero.zero
+    assert both == recipe
+
+
+def test_a_table_says_what_made_it(tmp_path, networks):
+    bench = Bench(tmp_path, *networks)
+    bench.sml("tsp")
+    name = networks[1]["tsp"]
+    assert bench.about().endswith(f"scale meta-learners {name} (official); seed 1234.")
+
+
+def test_no_meta_learner_is_refused(tmp_path, networks):
+    with pytest.raises(InputError, match="'none' is no scale meta-learner"):
+        Bench(tmp_path, networks[0], {"tsp": "none"}).sml("tsp")
 
 
 def test_means_over_curves_hold_the_incumbent():

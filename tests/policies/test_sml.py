@@ -52,6 +52,25 @@ def test_the_papers_reading_by_hand():
     np.testing.assert_allclose(learner(h, batch).detach().numpy(), expected, atol=1e-5)
 
 
+def test_the_published_codes_form_by_hand():
+    batch = batch_of("cvrp", 120)
+    h = embeddings(batch)
+    learner = ScaleMetaLearner("official", 16)
+    torch.nn.init.normal_(learner.output.weight)
+    w = {name: tensor.detach().double().numpy() for name, tensor in learner.state_dict().items()}
+    assert {name: tensor.shape for name, tensor in w.items()} == {
+        "scale_in.weight": (16, 1),
+        "scale_out.weight": (16, 16),
+        "hidden.weight": (1024, 16),
+        "output.weight": (16, 1024),
+    }
+    scale = learner.scale(batch).double().numpy()
+    condition = np.maximum(scale @ w["scale_in.weight"].T, 0) @ w["scale_out.weight"].T
+    inner = np.maximum((h.double().numpy() + condition) @ w["hidden.weight"].T, 0)
+    expected = h.double().numpy() + inner @ w["output.weight"].T
+    np.testing.assert_allclose(learner(h, batch).detach().numpy(), expected, atol=1e-3)
+
+
 @pytest.mark.parametrize(("problem", "size"), [("tsp", 150), ("cvrp", 200), ("op", 40)])
 def test_the_scale_of_the_published_code_by_hand(problem, size):
     batch = batch_of(problem, size, 1)

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from metasage.adaptation.solve import solve
 from metasage.errors import InputError
 from metasage.policies.config import PolicyConfig
 from metasage.policies.model import Model, load_model
@@ -75,7 +76,6 @@ def test_theta_is_untouched(tmp_path, model_file, whole):
     before = load_model(model_file).policy.state_dict()
     after = run.model.policy.state_dict()
     assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
-    assert all(p.grad is None for p in run.model.policy.parameters())
 
 
 def test_training_comes_closer_to_the_teacher(tmp_path, model_file, whole):
@@ -156,6 +156,29 @@ def test_guided_tours_become_likelier(model_file):
     assert float(zero_shot_loss(learner, model.policy, engine, batch, settings, 7)[0]) < float(loss)
 
 
+@pytest.mark.parametrize("starts", ["forced", "free"])
+def test_guided_tours_differ(starts, monkeypatch):
+    torch.manual_seed(0)
+    policy = AttentionPolicy(PolicyConfig("op", width=64, layers=1, hidden=64, starts=starts))
+    policy.eval().requires_grad_(False)
+    batch = policy.view([Label(20, i).instance("op", 1) for i in range(2)])
+    engine = get_engine("torch", policy.config)
+    imitated = []
+
+    def watch(batch, inputs, decoding, rollouts, weights):
+        imitated.append(rollouts)
+        return original(batch, inputs, decoding, rollouts, weights)
+
+    original = engine.weighted_log_likelihood
+    monkeypatch.setattr(engine, "weighted_log_likelihood", watch)
+    monkeypatch.setattr("metasage.training.sml.objective._ELITE", 1.0)
+    settings = replace(SETTINGS, zero=0.0, guided=1.0)
+    zero_shot_loss(ScaleMetaLearner("official", 64), policy, engine, batch, settings, 7)
+    (tours,) = imitated
+    for row in tours.actions:
+        assert len({tuple(tour.tolist()) for tour in row}) > 4
+
+
 def test_the_gradient_is_the_mean_over_all_sizes(tmp_path, model_file, whole):
     def run():
         model = load_model(model_file)
@@ -214,9 +237,9 @@ def test_a_stopped_run_goes_on_exactly(tmp_path, model_file, whole):
 
     folder = tmp_path / "run"
     run = train_sml(folder, str(model_file), SETTINGS, listener=stop_after_three)
-    assert run.step == 3
-    assert not (folder / "sml.safetensors").exists()
-    train_sml(folder, str(model_file), resume=True)
+    assert (run.step, run.interrupted, run.is_finished) == (3, True, False)
+    run = train_sml(folder, str(model_file), resume=True)
+    assert (run.interrupted, run.is_finished) == (False, True)
     assert rows_of(folder) == rows_of(whole)
     for name, tensor in load_sml(whole / "sml.safetensors").learner.state_dict().items():
         resumed = load_sml(folder / "sml.safetensors").learner.state_dict()[name]
@@ -281,7 +304,19 @@ def test_the_teachers_of_paper_and_code():
 def test_labels_of_other_settings_are_refused(tmp_path, model_file, whole):
     settings = replace(SETTINGS, teacher_iterations=4)
     with pytest.raises(InputError, match="made with teacher_iterations 3, and this run has 4"):
-        train_sml(tmp_path, str(model_file), settings, labels=whole / "labels")
+        train_sml(tmp_path, str(model_file), settings, labels=whole / "labels", labels_only=True)
+    assert len(list((whole / "labels").iterdir())) == 8, "none was added"
+
+
+def test_a_resumed_run_remembers_where_its_labels_are(tmp_path, model_file, whole, monkeypatch):
+    def stop(row):
+        signal.raise_signal(signal.SIGTERM)
+
+    shared = os.path.relpath(whole / "labels")
+    train_sml(tmp_path, str(model_file), SETTINGS, labels=shared, listener=stop)
+    monkeypatch.chdir(tmp_path)
+    assert train_sml(tmp_path, str(model_file), resume=True).is_finished
+    assert not (tmp_path / "labels").exists()
 
 
 def test_a_run_with_other_settings_is_not_joined(model_file, whole):
@@ -290,15 +325,22 @@ def test_a_run_with_other_settings_is_not_joined(model_file, whole):
             train_sml(whole, str(model_file), settings, labels_only=only)
 
 
-def test_an_interrupt_in_the_validation_is_heard(tmp_path, model_file, whole, monkeypatch):
+@pytest.mark.parametrize(("validations", "step"), [(0, 0), (1, 6)])
+def test_an_interrupt_in_a_validation_is_heard(
+    tmp_path, model_file, whole, monkeypatch, validations, step
+):
+    answers = [False] * SETTINGS.validation * validations + [True]
+
     def interrupted(*arguments, **options):
-        return type("Interrupted", (), {"interrupted": True, "objective": 1.0})
+        found = solve(*arguments, **options)
+        return replace(found, interrupted=answers.pop(0))
 
     folder = tmp_path / "run"
     with monkeypatch.context() as patch:
         patch.setattr("metasage.training.sml.validation.solve", interrupted)
-        assert train_sml(folder, str(model_file), SETTINGS, labels=whole / "labels").step == 0
-    train_sml(folder, str(model_file), resume=True, labels=whole / "labels")
+        run = train_sml(folder, str(model_file), SETTINGS, labels=whole / "labels")
+    assert (run.step, run.interrupted, run.is_finished) == (step, True, False)
+    assert train_sml(folder, str(model_file), resume=True).is_finished
     assert rows_of(folder) == rows_of(whole)
 
 
@@ -328,6 +370,14 @@ def test_a_run_of_another_network_is_not_resumed(tmp_path, whole):
         ("temperature=0", "must be positive"),
         ("average=1", "average is 1"),
         ("speed=1", "does not set a known setting"),
+        ("sizes=200", "sizes is 200 and must be a list of whole numbers"),
+        ("sizes=[200.5]", "list of whole numbers"),
+        ("validation_sizes=[1]", "two nodes or more"),
+        ("batch=2.5", "batch is 2.5 and must be a whole number"),
+        ("fresh=maybe", "fresh is 'maybe' and must be true or false"),
+        ("lr=nan", "lr is nan and must be a finite number"),
+        ("steps=inf", "steps is inf"),
+        ("seed=-1", "the seed is -1"),
     ],
 )
 def test_wrong_settings_are_one_sentence(assignment, sentence):

@@ -11,15 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from metasage.adaptation.method import Method
-from metasage.adaptation.result import Incumbent
-from metasage.adaptation.sage import Sage, SageOnEmbedding
-from metasage.adaptation.search import Search
-from metasage.adaptation.stop import MaxIterations
-from metasage.adaptation.task import Task
+from metasage.adaptation.embedding import move_embedding
+from metasage.adaptation.sage import Sage
 from metasage.errors import InputError
 from metasage.io import write_atomically
 from metasage.policies.metadata import open_model
@@ -78,24 +73,31 @@ def make_labels(
 
     Several processes may do so in the same folder: each label has a lock, which
     the system takes back from a process that was killed.
+
+    Raises
+    ------
+    InputError
+        If a label of another network, teacher or seed is there.
+    Interrupted
+        If the user ends it in the middle of a label.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    method = teacher(settings)
+    method, expected = teacher(settings), origin(model, settings)
     problem = model.config.problem
     for label in all_labels(settings):
         if stopped():
             return
         path = label.path(folder)
         if path.exists():
+            load_label(path, expected)  # complains of one that was made otherwise
             continue
         with _locked(path.with_suffix(".lock")) as mine:
             if not mine or path.exists():
                 continue
             began = time.monotonic()
-            moved = teach(label.instance(problem, settings.seed), model, engine, method)
-            if moved is None:
-                return
-            _save(path, moved, origin(model, settings), time.monotonic() - began)
+            instance = label.instance(problem, settings.seed)
+            moved, _ = move_embedding(instance, model, engine, method, settings.seed)
+            _save(path, moved, expected, time.monotonic() - began)
         yield label
 
 
@@ -110,21 +112,6 @@ def teacher(settings: SmlSettings) -> Sage:
     if settings.teacher == "sage":
         return method
     return replace(method, bias="none", temperature_end=1.0, imitation=0.0)
-
-
-def teach(instance: Instance, model: Model, engine: Engine, method: Method) -> Tensor | None:
-    """Adapt to an instance, and return how far its embeddings moved; None if interrupted."""
-    task = Task.of(instance, model.policy, engine, rollouts=method.rollouts, copies=1, seed=1234)
-    strategy = method.start(task)
-    assert isinstance(strategy, SageOnEmbedding)
-    assert method.iterations is not None
-    stop = MaxIterations(method.iterations)
-    search = Search(Incumbent(instance), stop, method.iterations)
-    search.run(strategy)
-    if search.interrupted:
-        return None
-    with torch.no_grad():
-        return (strategy.adapted_embedding() - task.embedding)[0]
 
 
 def origin(model: Model, settings: SmlSettings) -> dict[str, str]:

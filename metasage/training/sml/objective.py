@@ -22,6 +22,7 @@ from metasage.rollout.interface import (
     Rollouts,
 )
 from metasage.rollout.random import instance_seeds
+from metasage.rollout.torch_engine import likeliest_starts
 from metasage.training.data import random_starts
 from metasage.training.losses import in_deviations
 from metasage.training.sml.settings import SmlSettings
@@ -100,8 +101,10 @@ def zero_shot_loss(
             terms.append(engine.weighted_log_likelihood(batch, inputs, decoding, rollouts, weights))
     if settings.guided:
         # Tours of the network alone: those of a phi that imitates its own drift away.
-        bias = _bias(settings.guide, size)
-        best = _guided(engine, batch, policy.decoder(h), request, bias)
+        alone = policy.decoder(h)
+        if starts is None:  # greedy tours that begin freely would all be the same
+            request = replace(request, starts=likeliest_starts(batch, alone, count))
+        best = _guided(engine, batch, alone, request, _bias(settings.guide, size))
         cost = cost or float(best.cost.mean())
         weights = torch.full_like(best.cost.float(), -settings.guided / best.cost.numel())
         terms.append(engine.weighted_log_likelihood(batch, inputs, Decoding(), best, weights))

@@ -47,11 +47,12 @@ class MetaRun:
         self.step = 0
         self.seconds = 0.0
         self.skipped = 0
+        self.interrupted = False
 
     @property
     def is_finished(self) -> bool:
-        """Whether all steps were made."""
-        return self.step >= self.settings.steps
+        """Whether the meta-learner was written."""
+        return (self.folder / SML).exists()
 
     def sml(self, provenance: dict[str, Any] | None = None) -> Sml:
         """Return the meta-learner as it is now: averaged, in the precision that is written."""
@@ -136,10 +137,12 @@ def open_run(
                 "there is a run already: go on with --resume, or choose another.", folder
             )
         settings = found
+        labels = labels or stored.get("labels")
     assert settings is not None
     if not begun:
         folder.mkdir(parents=True, exist_ok=True)
-        about = {"model": mark, "settings": settings.to_dict()}
+        shared = None if labels is None else str(Path(labels).resolve())
+        about = {"model": mark, "labels": shared, "settings": settings.to_dict()}
         write_atomically(path, json.dumps(about, indent=1) + "\n")
     run = MetaRun(folder, model, settings, Path(labels or folder / LABELS))
     run.load()

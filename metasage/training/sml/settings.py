@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from metasage.errors import InputError
+from metasage.numbers import require_seed
 from metasage.policies.sml import READINGS, Reading
-from metasage.training.settings import assign
+from metasage.training.settings import assign, require_kinds
 
 Teacher = Literal["sage", "eas"]
 TEACHERS: tuple[Teacher, ...] = ("sage", "eas")
@@ -118,11 +119,13 @@ class SmlSettings:
     validation_sizes: tuple[int, ...] = (200, 500, 1000)
 
     def __post_init__(self) -> None:
+        require_kinds(self)
+        require_seed(self.seed)
         if self.reading not in READINGS:
             raise InputError(f"reading '{self.reading}' is not one of {', '.join(READINGS)}.")
         if self.teacher not in TEACHERS:
             raise InputError(f"teacher '{self.teacher}' is not one of {', '.join(TEACHERS)}.")
-        if not self.sizes or min(self.sizes) < 2:
+        if not self.sizes or min(self.sizes + self.validation_sizes) < 2:
             raise InputError("sizes must name at least one size, of two nodes or more.")
         for name in ("labels", "teacher_iterations", "batch", "steps", "validation"):
             if getattr(self, name) < 1:
@@ -173,11 +176,8 @@ class SmlSettings:
             raise InputError(
                 f"'{unknown[0]}' is not a setting; known are {', '.join(sorted(known))}."
             )
-        tuples = {n: tuple(v) for n, v in values.items() if n in ("sizes", "validation_sizes")}
-        try:
-            return cls(**(values | tuples))
-        except TypeError as error:
-            raise InputError(f"the settings are not understood: {error}.") from None
+        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return cls(**(values | lists))
 
     def overridden(self, assignments: Iterable[str]) -> SmlSettings:
         """Return the settings with ``name=value`` assignments, values as in TOML."""

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from metasage.adaptation.interrupts import Interrupted
 from metasage.policies.library import find_model
 from metasage.policies.sml import Sml
 from metasage.policies.sml_files import fingerprint, save_sml
@@ -68,7 +69,7 @@ def train_sml(
         Threads of the engine; 0 for all cores.
     labels
         Folder of the labels, which several runs may share; the run's own by
-        default.
+        default. A resumed run remembers it.
     labels_only
         Stop when there are no more labels to make. Several processes may make
         them in the same folder.
@@ -79,11 +80,15 @@ def train_sml(
     roller = get_engine(engine, run.model.config, threads=threads)
     wanted = all_labels(run.settings)
     with stop_politely() as stopped:
-        for _ in make_labels(run.labels, run.model, roller, run.settings, stopped):
-            if listener is not None:
-                listener({"labels": _count(run), "of": len(wanted)})
-        if not labels_only and _count(run) == len(wanted) and not (run.folder / SML).exists():
-            _learn(run, roller, stopped, listener, threads)
+        try:
+            for _ in make_labels(run.labels, run.model, roller, run.settings, stopped):
+                if listener is not None:
+                    listener({"labels": _count(run), "of": len(wanted)})
+            if not labels_only and _count(run) == len(wanted) and not run.is_finished:
+                _learn(run, roller, stopped, listener, engine, threads)
+        except Interrupted:  # in the middle of a label or of a validation
+            run.interrupted = True
+        run.interrupted |= stopped()
     return run
 
 
@@ -92,6 +97,7 @@ def _learn(
     engine: Engine,
     stopped: Callable[[], bool],
     listener: Listener | None,
+    engine_name: str,
     threads: int,
 ) -> None:
     log = RunLog(run.folder, run.step)
@@ -101,24 +107,24 @@ def _learn(
         if listener is not None:
             listener(row)
 
-    def validate(kind: str, sml: Sml | None) -> dict[str, float] | None:
-        """Validate once; None if the user wants to stop."""
-        if (found := zero_shot(run.model, sml, run.settings, threads)) is not None:
-            tell({"step": run.step, kind: found})
+    def validate(kind: str, sml: Sml | None) -> dict[str, float]:
+        found = zero_shot(run.model, sml, run.settings, engine_name, threads)
+        tell({"step": run.step, kind: found})
         return found
 
     with closing(log):
-        begun = any("without" in row for row in read_log(run.folder))
-        if not begun and validate("without", None) is None:
-            return
-        while not run.is_finished and not stopped():
+        if not any("without" in row for row in read_log(run.folder)):
+            validate("without", None)
+        while run.step < run.settings.steps and not stopped():
             began = time.monotonic()
             row = meta_step(run, engine)
             run.seconds += time.monotonic() - began
             tell({"step": run.step, "of": run.settings.steps, "seconds": run.seconds} | row)
-            if run.step % _SAVE_EVERY == 0 or run.is_finished or stopped():
+            if run.step % _SAVE_EVERY == 0 or stopped():
                 run.save()
-        if run.is_finished and (found := validate("with", run.sml())) is not None:
+        if not stopped():
+            run.save()
+            found = validate("with", run.sml())
             save_sml(run.sml(_provenance(run, found)), run.folder / SML, PRECISION)
 
 

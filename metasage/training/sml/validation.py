@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from metasage.adaptation.greedy import Greedy
+from metasage.adaptation.interrupts import Interrupted
 from metasage.adaptation.solve import solve
 from metasage.policies.model import Model
 from metasage.policies.sml import Sml
@@ -14,9 +15,9 @@ SEED = 54321
 
 
 def zero_shot(
-    model: Model, sml: Sml | None, settings: SmlSettings, threads: int = 0
-) -> dict[str, float] | None:
-    """Mean objective at each validation size, by the checker; None if interrupted.
+    model: Model, sml: Sml | None, settings: SmlSettings, engine: str = "auto", threads: int = 0
+) -> dict[str, float]:
+    """Mean objective at each validation size, by the checker.
 
     Parameters
     ----------
@@ -26,17 +27,24 @@ def zero_shot(
         The meta-learner; None for the network alone.
     settings
         Sizes and number of instances.
-    threads
-        Threads of the engine; 0 for all cores.
+    engine, threads
+        Engine of the rollouts and its threads; 0 for all cores.
+
+    Raises
+    ------
+    Interrupted
+        If the user ended it.
     """
     means = {}
     for size in settings.validation_sizes:
         found = []
         for instance in generate(model.config.problem, size, settings.validation, SEED):
             chosen = "none" if sml is None else sml
-            result = solve(instance, Greedy(), model=model, sml=chosen, threads=threads)
+            result = solve(
+                instance, Greedy(), model=model, sml=chosen, engine=engine, threads=threads
+            )
             if result.interrupted:
-                return None
+                raise Interrupted
             found.append(result.objective)
         means[str(size)] = sum(found) / len(found)
     return means

@@ -38,9 +38,9 @@ def main() -> None:
 
     verdict = metasage.check(instance, again.best)
     assert verdict.feasible, verdict.violation
-    write_solution(file.stem + ".sol", instance, again.best, again.objective)
+    write_solution(file.stem + ".json", instance, again.best, again.objective)
     again.plot(file.stem + ".png")
-    print(f"written: {file.stem}.sol and {file.stem}.png")
+    print(f"written: {file.stem}.json and {file.stem}.png")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from metasage.adaptation.callbacks import Callbacks
+from metasage.adaptation.result import NETWORK
 from metasage.baselines.base import Listener, Outcome
 from metasage.errors import MetasageError
 from metasage.numbers import plain
@@ -104,9 +105,9 @@ class OwnMethod:
         if result.interrupted:
             raise KeyboardInterrupt
         curve = tuple((second, objective) for second, _, objective in result.curve)
-        note = (
-            "no time for the network" if self.name != LOCAL_SEARCH and not result.iterations else ""
-        )
+        parts = {stage for stage, _, _ in result.stages}
+        left_out = self.name != LOCAL_SEARCH and NETWORK not in parts
+        note = "no time for the network" if left_out else ""
         return Outcome(result.best, result.objective, result.seconds, curve, note)
 
 

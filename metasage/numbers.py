@@ -18,6 +18,18 @@ def require_seed(seed: int) -> None:
         raise InputError(f"the seed is {seed} and must lie between 0 and 2**63 - 1.")
 
 
+def require_finite(name: str, value: float) -> None:
+    """Complain about a number with which nothing can be computed."""
+    if not math.isfinite(value):
+        raise InputError(f"{name} is {value} and must be finite.")
+
+
+def require_augmentation(copies: int) -> None:
+    """Complain about a number of symmetric copies that there is not."""
+    if copies not in (1, 2, 4, 8):
+        raise InputError(f"augmentation is {copies} and must be 1, 2, 4 or 8.")
+
+
 def require_time_limit(seconds: float) -> None:
     """Complain about a time limit in which nothing can be done."""
     if not 0 < seconds < math.inf:

@@ -72,7 +72,7 @@ def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Fi
         axes.scatter(places[:1, 0], places[:1, 1], s=70, marker="s", color="black", zorder=4)
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_title(title)
+    axes.set_title(title, parse_math=False)
     return figure
 
 
@@ -90,7 +90,7 @@ def plot_curve(result: Result) -> Figure:
         axes.annotate(f"{name} ", (end, values[0]), ha="right", va="top", fontsize="small")
     axes.set_xlabel("seconds")
     axes.set_ylabel("best objective")
-    axes.set_title(result.instance.name)
+    axes.set_title(result.instance.name, parse_math=False)
     return figure
 
 
@@ -124,7 +124,7 @@ def plot_comparison(rounds: Sequence[Round], time_limit: float) -> Figure:
         axes.set_xscale("log")
         axes.set_xlabel("seconds")
         axes.set_ylabel("best objective")
-        axes.set_title(contest.instance.name)
+        axes.set_title(contest.instance.name, parse_math=False)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize="small")
     for axes in panels[len(shown) :]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any
 
 from torch import get_num_threads
@@ -16,8 +18,9 @@ from metasage.adaptation.resources import free_memory
 from metasage.adaptation.result import Result
 from metasage.adaptation.solve import solve
 from metasage.adaptation.stop import MaxRuntime
+from metasage.errors import InfeasibleError
 from metasage.policies.library import default_model, find_model
-from metasage.problems import Instance, get_problem
+from metasage.problems import Instance, get_problem, require_feasible
 from metasage.problems.sets import InstanceSet
 
 Listener = Callable[[int, float, float], None]
@@ -37,6 +40,8 @@ class Evaluation:
         What made them; a parameter that differs between instances is a list.
     interrupted
         Whether instances are missing because the user wanted it to end.
+    failure
+        Why instances are missing otherwise; empty if none are.
     """
 
     problem: str
@@ -45,6 +50,7 @@ class Evaluation:
     seconds: list[float]
     settings: dict[str, Any]
     interrupted: bool
+    failure: str = ""
 
     @property
     def mean(self) -> float | None:
@@ -108,11 +114,13 @@ def evaluate(
     name = default_model(instances.problem.name) if model is None else model
     network = find_model(name, instances.problem.name)
     options = _shared(options, jobs) | {"model": network}
-    work = [_Work(instances[index], method, time_limit, options) for index in range(count)]
+    chosen = [instances[index] for index in range(count)]
+    _require_all_feasible(instances.name, chosen)
+    work = [_Work(instance, method, time_limit, options) for instance in chosen]
     objectives: list[float] = []
     seconds: list[float] = []
     settings: list[dict[str, Any]] = []
-    interrupted = False
+    interrupted, failure = False, ""
     with _solver(jobs) as results:
         try:
             for index, result in enumerate(results(work)):
@@ -126,9 +134,29 @@ def evaluate(
                     listener(index, result.objective, result.seconds)
         except KeyboardInterrupt:
             interrupted = True
+        except BrokenProcessPool:
+            failure = (
+                f"a process died after {len(objectives)} of {count} instances, most likely for "
+                "want of memory: try fewer --jobs."
+            )
     return Evaluation(
-        instances.problem.name, instances.size, objectives, seconds, _common(settings), interrupted
+        instances.problem.name,
+        instances.size,
+        objectives,
+        seconds,
+        _common(settings),
+        interrupted,
+        failure,
     )
+
+
+def _require_all_feasible(name: str, instances: list[Instance]) -> None:
+    """Complain before hours are spent on the others."""
+    for index, instance in enumerate(instances):
+        try:
+            require_feasible(instance)
+        except InfeasibleError as error:
+            raise InfeasibleError(f"{name}#{index}: {error}") from None
 
 
 def _shared(options: dict[str, Any], jobs: int) -> dict[str, Any]:
@@ -169,7 +197,13 @@ def _solver(jobs: int) -> Iterator[Callable[[list[_Work]], Iterator[Result]]]:
     if jobs == 1:
         yield lambda work: map(_solve_one, work)
         return
-    # Forked processes would share torch's and OpenMP's thread pools, and hang. A
-    # pool ends its processes when it is left, whatever they are at.
-    with get_context("spawn").Pool(jobs) as pool:
-        yield lambda work: pool.imap(_solve_one, work)
+    # Forked processes would share torch's and OpenMP's thread pools, and hang.
+    others = set(active_children())
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"))
+    try:
+        yield lambda work: pool.map(_solve_one, work)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(active_children()) - others:
+            process.terminate()  # whatever it is at
+            process.join()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.interrupts import Interrupted, interruptible
 from metasage.adaptation.result import Incumbent, Result, Stage
-from metasage.baselines.heuristics import nearest_neighbour
+from metasage.adaptation.stop import Target
 from metasage.errors import InputError
 from metasage.improve import Improver, make_improver
+from metasage.improve.nearest import nearest_neighbour
 from metasage.numbers import require_seed
 from metasage.problems import Instance, Solution, check, require_feasible
 
@@ -26,6 +29,10 @@ _RESERVED_SHARE, _MOST_RESERVED = 0.1, 0.3
 
 # Without a time limit: kicks for each node of a single tour, PyVRP's iterations for routes.
 _KICKS_PER_NODE, _ITERATIONS = 100, 2_000
+
+
+class _TargetReached(Exception):  # noqa: N818 - no error
+    """Raised where the search stands when a target is reached."""
 
 
 def reserve(seconds: float) -> float:
@@ -63,8 +70,15 @@ def finish(
     started: float,
     deadline: float | None,
     seed: int,
+    targets: Sequence[Target] = (),
 ) -> bool:
-    """Search locally from the incumbent until the deadline; return whether the user ended it."""
+    """Search locally from the incumbent until the deadline or until a target is reached.
+
+    Returns
+    -------
+    bool
+        Whether the user ended it.
+    """
     instance = incumbent.instance
     kicks = None
     if deadline is None:
@@ -76,6 +90,8 @@ def finish(
         if not curve or sign * objective < sign * curve[-1][2]:
             curve.append((time.monotonic() - started, iteration, objective))
             callbacks.on_local_search(objective, curve[-1][0])
+        if any(target(iteration, objective) for target in targets):
+            raise _TargetReached
 
     def offer(solution: Solution) -> float:
         objective = check(instance, solution).objective
@@ -91,7 +107,7 @@ def finish(
     interrupted = False
     try:
         with interruptible():
-            before, starts = incumbent.solution, improver.starts()
+            before, starts = incumbent.solution, improver.starts(deadline)
             ends("construction", sign * min(sign * offer(start) for start in starts))
             # What takes no time to make may be better than what the network found, and
             # where nodes are chosen, cores that start from different tours find more.
@@ -100,9 +116,11 @@ def finish(
             found = improver.improve(
                 starts, deadline=deadline, kicks=kicks, seed=seed, listener=hear
             )
-    except Interrupted:
-        interrupted, found = True, improver.best or incumbent.solution or improver.construct()
-    offer(found)
+    except (Interrupted, _TargetReached) as end:
+        interrupted = isinstance(end, Interrupted)
+        found = improver.best or incumbent.solution or improver.construct()
+    with suppress(_TargetReached):
+        offer(found)
     ends("local search", incumbent.objective)
     return interrupted
 

@@ -10,6 +10,7 @@ from metasage.adaptation.published import ITERATIONS
 from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
+from metasage.numbers import require_augmentation
 from metasage.rollout.interface import Rollouts
 
 
@@ -50,8 +51,7 @@ class Method(ABC):
             raise InputError(f"iterations is {self.iterations} and must be at least 1.")
         if self.rollouts is not None and self.rollouts < 1:
             raise InputError(f"rollouts is {self.rollouts} and must be at least 1.")
-        if self.augment not in (1, 2, 4, 8):
-            raise InputError(f"augmentation is {self.augment} and must be 1, 2, 4 or 8.")
+        require_augmentation(self.augment)
         if self.neighbours is not None and self.neighbours < 1:
             raise InputError(f"neighbours is {self.neighbours} and must be at least 1.")
 

@@ -12,6 +12,9 @@ from metasage.problems import Check, Instance, Solution, check
 
 Stage = tuple[str, float, float]
 
+NETWORK = "network"
+"""Name of the stage in which the network constructs."""
+
 
 @dataclass(frozen=True, eq=False)
 class Result:

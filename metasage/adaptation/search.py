@@ -56,6 +56,7 @@ class Search:
         self.started = time.monotonic() if started is None else started
         self.began = self.started
         self.iteration = 0
+        self.has_rollouts = False
         self.curve = incumbent.curve(self.seconds())
         self.interrupted = False
 
@@ -92,6 +93,7 @@ class Search:
 
     def collect(self, rollouts: Rollouts) -> None:
         """Offer the best rollout to the incumbent, by the original objective."""
+        self.has_rollouts = True
         instance = self.incumbent.instance
         problem = instance.problem
         actions = rollouts.actions.flatten(0, 1).cpu().numpy()

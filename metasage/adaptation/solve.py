@@ -19,7 +19,7 @@ from metasage.adaptation.local_search import (
 )
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.resources import encoding_seconds, require_device
-from metasage.adaptation.result import Result, Stage
+from metasage.adaptation.result import NETWORK, Result, Stage
 from metasage.adaptation.search import Search
 from metasage.adaptation.stop import (
     FirstOf,
@@ -28,6 +28,7 @@ from metasage.adaptation.stop import (
     StoppingCriterion,
     deadline_of,
     planned_by,
+    targets_of,
 )
 from metasage.adaptation.task import Task
 from metasage.errors import InputError, OutsideTraining, TooLarge
@@ -74,7 +75,8 @@ def solve(
     method
         Settings of the method; greedy construction by default.
     stop
-        When to end, beside the method's number of iterations.
+        When to end, beside the method's number of iterations. Local search heeds time
+        limits and targets; other criteria end the network's part alone.
     model
         The network: a model, the name of a shipped one, or a file.
     sml
@@ -124,6 +126,7 @@ def solve(
         raise InputError(f"improve is '{improve}' and must be one of {', '.join(IMPROVE)}.")
     incumbent = first_incumbent(instance, initial_solution)
     limit = whole = deadline_of(stop)
+    targets = targets_of(stop)
     improver = None if improve == "none" else make_improver(instance, threads or None)
     if improver is not None and whole is not None and stop is not None:
         limit = MaxRuntime(whole.seconds * _NETWORK_SHARE)
@@ -152,22 +155,23 @@ def solve(
     search = Search(incumbent, stop, horizon, deadline, callbacks, started, polish)
     strategy: Strategy | None = None
     try:
-        with interruptible():
-            task = Task.of(
-                instance,
-                model.policy,
-                roller,
-                sml=None if found is None else found.learner,
-                rollouts=method.rollouts,
-                copies=method.augment,
-                neighbours=method.neighbours,
-                seed=seed,
-                max_memory=max_memory,
-                deadline=deadline,
-                device=device,
-            )
-            strategy = method.start(task)
-        search.run(strategy)
+        if instance.size > 0:
+            with interruptible():
+                task = Task.of(
+                    instance,
+                    model.policy,
+                    roller,
+                    sml=None if found is None else found.learner,
+                    rollouts=method.rollouts,
+                    copies=method.augment,
+                    neighbours=method.neighbours,
+                    seed=seed,
+                    max_memory=max_memory,
+                    deadline=deadline,
+                    device=device,
+                )
+                strategy = method.start(task)
+            search.run(strategy)
     except DeadlineReached:
         pass
     except TooLarge as error:
@@ -178,9 +182,10 @@ def solve(
         search.interrupted = True
     interrupted = search.interrupted
     stages: list[Stage] = []
-    if search.iteration > 0 and incumbent.objective is not None:
-        stages.append(("network", search.seconds(), incumbent.objective))
-    if improver is not None and not interrupted:
+    if search.has_rollouts and incumbent.objective is not None:
+        stages.append((NETWORK, search.seconds(), incumbent.objective))
+    met = any(target(search.iteration, incumbent.objective) for target in targets)
+    if improver is not None and not interrupted and not met:
         end = None if whole is None else whole.deadline - reserve(whole.seconds)
         interrupted = finish(
             improver,
@@ -192,9 +197,10 @@ def solve(
             started=started,
             deadline=end,
             seed=seed,
+            targets=targets,
         )
     if incumbent.solution is None:
-        # The time was too short for the first rollouts.
+        # There was nothing to visit, or no time for the first rollouts.
         search.offer(without_network(instance, roller.threads))
         assert incumbent.objective is not None
         stages.append(("construction", search.seconds(), incumbent.objective))

@@ -139,6 +139,14 @@ def planned_by(stop: StoppingCriterion | None) -> int | None:
     return None
 
 
+def targets_of(stop: StoppingCriterion | None) -> list[Target]:
+    """Return the objectives among criteria that are good enough."""
+    if isinstance(stop, Target):
+        return [stop]
+    parts = stop.criteria if isinstance(stop, FirstOf) else ()
+    return [target for part in parts for target in targets_of(part)]
+
+
 def deadline_of(stop: StoppingCriterion | None) -> MaxRuntime | None:
     """Return the earliest time limit among criteria."""
     if isinstance(stop, MaxRuntime):

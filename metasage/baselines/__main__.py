@@ -13,12 +13,14 @@ import time
 
 from metasage.baselines import get_baseline
 from metasage.baselines.child import Reporter
+from metasage.child_process import claim_output
 
 
 def main(name: str) -> None:
     """Search until the deadline."""
+    output = claim_output()
     deadline, seed, instance = pickle.load(sys.stdin.buffer)
-    reporter = Reporter(instance, max(0.0, deadline - time.time()), None)
+    reporter = Reporter(instance, max(0.0, deadline - time.time()), output)
     get_baseline(name).search(instance, reporter, seed)
     # Taking large libraries down would eat into the time limit.
     os._exit(0)

@@ -6,13 +6,13 @@ import json
 import pickle
 import queue
 import subprocess
-import sys
 import threading
 import time
 from typing import IO
 
 from metasage.baselines.base import Track
-from metasage.problems import Solution
+from metasage.child_process import command
+from metasage.problems import Instance, Solution
 
 DID_NOT_FINISH = "did not finish"
 FAILED = "its process ended with an error."
@@ -22,13 +22,25 @@ _GRACE_SHARE, _GRACE_SECONDS = 0.02, 0.3
 
 
 class Reporter(Track):
-    """The track inside the child: new best solutions go to standard output."""
+    """The track inside the child: new best solutions are written down as JSON.
+
+    Parameters
+    ----------
+    instance, seconds
+        As for a track.
+    output
+        Where they are written.
+    """
+
+    def __init__(self, instance: Instance, seconds: float, output: IO[bytes]) -> None:
+        super().__init__(instance, seconds, None)
+        self.output = output
 
     def offer(self, solution: Solution) -> bool:  # noqa: D102
         is_better = super().offer(solution)
         if is_better:
-            sys.stdout.write(json.dumps(solution.routes) + "\n")
-            sys.stdout.flush()
+            self.output.write(json.dumps(solution.routes).encode() + b"\n")
+            self.output.flush()
         return is_better
 
 
@@ -45,7 +57,7 @@ def search_in_child(name: str, track: Track, seed: int) -> None:
         Seed of what is random.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", "metasage.baselines", name],
+        command("metasage.baselines", name),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -66,7 +78,7 @@ def search_in_child(name: str, track: Track, seed: int) -> None:
     except queue.Empty:
         if track.incumbent.solution is None:
             track.note = DID_NOT_FINISH
-    except BrokenPipeError:
+    except (BrokenPipeError, ValueError):
         track.note = track.violation = FAILED
     finally:
         process.kill()

@@ -14,14 +14,11 @@ import numpy as np
 
 from metasage.baselines.base import Baseline, Track
 from metasage.baselines.insertion import insert_all
+from metasage.improve.nearest import customers, nearest_neighbour
 from metasage.improve.split import split
 from metasage.problems import Instance, Solution
-from metasage.problems.base import TOLERANCE
 from metasage.problems.cvrp import CvrpInstance
-from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
 
 EVERY_PROBLEM = ("tsp", "cvrp", "pctsp", "op")
 
@@ -61,7 +58,7 @@ class FarthestInsertion(Baseline):
 
 def random_insertion(instance: Instance, seed: int) -> Solution:
     """Insert the nodes in random order, each where it costs least."""
-    order = np.random.default_rng(seed).permutation(_customers(instance))
+    order = np.random.default_rng(seed).permutation(customers(instance))
     return _solution(instance, insert_all(instance, order))
 
 
@@ -75,65 +72,3 @@ def _solution(instance: Instance, tour: Indices) -> Solution:
     if isinstance(instance, CvrpInstance):
         return split(instance, tour[1:])
     return Solution([tour[1:] if instance.problem.has_depot else tour])
-
-
-def nearest_neighbour(instance: Instance) -> Solution:
-    """Go to the nearest node that the rules allow, and home when there is none."""
-    walk = _Walk(instance)
-    here, routes = 0, [[]] if instance.problem.has_depot else [[0]]
-    open_nodes = _customers(instance)
-    while len(open_nodes):
-        steps = instance.lengths(np.full(len(open_nodes), here), open_nodes)
-        steps = np.where(walk.allowed(open_nodes, steps), steps, np.inf)
-        chosen = int(steps.argmin())
-        if walk.may_end() or not np.isfinite(steps[chosen]):
-            if instance.problem.single_tour:
-                break
-            walk, here = _Walk(instance), 0
-            routes.append([])
-            continue
-        here = int(open_nodes[chosen])
-        walk.go(here, float(steps[chosen]))
-        routes[-1].append(here)
-        open_nodes = np.delete(open_nodes, chosen)
-    return Solution(routes)
-
-
-class _Walk:
-    """A route as it is built: what it has carried, collected or covered so far."""
-
-    def __init__(self, instance: Instance) -> None:
-        self.instance = instance
-        self.length = self.used = 0.0
-        if isinstance(instance, CvrpInstance):
-            self.demand, self.capacity = exact_units(
-                instance.demand, instance.capacity, MOST_IN_INTEGERS
-            )
-
-    def allowed(self, nodes: Indices, steps: Any) -> Any:
-        """Which of the nodes may come next."""
-        if isinstance(self.instance, CvrpInstance):
-            return self.used + self.demand[nodes] <= self.capacity
-        if isinstance(self.instance, OpInstance):
-            home = self.instance.lengths(nodes, np.zeros_like(nodes))
-            return self.length + steps + home <= self.instance.max_length
-        return np.ones(len(nodes), dtype=bool)
-
-    def may_end(self) -> bool:
-        """Whether the route ends although there are nodes to visit."""
-        if isinstance(self.instance, PctspInstance):
-            return self.used >= self.instance.min_prize * (1 - TOLERANCE)
-        return False
-
-    def go(self, node: int, step: float) -> None:
-        """Walk to a node."""
-        self.length += step
-        if isinstance(self.instance, CvrpInstance):
-            self.used += float(self.demand[node])
-        elif isinstance(self.instance, PctspInstance):
-            self.used += float(self.instance.prize[node])
-
-
-def _customers(instance: Instance) -> Indices:
-    """Return the nodes that remain when the first is taken, which is the depot if there is one."""
-    return np.arange(1, instance.num_nodes)

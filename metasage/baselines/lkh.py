@@ -11,7 +11,7 @@ from typing import Any
 
 from metasage.baselines.base import Baseline, Track
 from metasage.baselines.child import DID_NOT_FINISH
-from metasage.baselines.heuristics import nearest_neighbour
+from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Solution
 from metasage.problems.scaling import length_unit, nearest_units
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from metasage.baselines.base import Baseline, Track
-from metasage.baselines.heuristics import EVERY_PROBLEM, nearest_neighbour
+from metasage.baselines.heuristics import EVERY_PROBLEM
+from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
 from metasage.problems.cvrp import CvrpInstance

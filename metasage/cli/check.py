@@ -18,10 +18,14 @@ def check(
 ) -> int:
     """Check a solution: exit code 0 if it is feasible, 1 if it is not."""
     import metasage
+    from metasage.cli.methods import require_targets
     from metasage.cli.output import number, write_json
+    from metasage.io import read_file_solution
 
+    require_targets(json, sources=(file, solution))
     instance = metasage.read_instance(file, problem, rounding)
-    verdict = metasage.check(instance, metasage.read_solution(solution, instance))
+    found = read_file_solution(solution)
+    verdict = metasage.check(instance, found.resolve(instance))
     objective = number(verdict.objective)
     if json is not None:
         result = {
@@ -32,7 +36,7 @@ def check(
         write_json(result, json)
     if json != "-":
         typer.echo(f"feasible, objective {objective}" if verdict.feasible else verdict.violation)
-        stated = getattr(metasage.read(solution), "objective", None)
-        if stated not in (None, verdict.objective):
-            typer.echo(f"note: the file states {number(stated)}, and the routes have {objective}")
+        if found.objective not in (None, verdict.objective):
+            stated = number(found.objective)
+            typer.echo(f"note: the file states {stated}, and the routes have {objective}")
     return 0 if verdict.feasible else 1

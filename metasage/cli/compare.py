@@ -63,7 +63,7 @@ def compare(
     require_seed(seed)
     if plot is not None:
         require_picture_suffix(plot)
-    options.require_targets(plot, json)
+    options.require_targets(plot, json, sources=tuple(files))
     rounds = _read_rounds(files, best_known or [])
     contestants = _contestants(rounds, methods or list(_OWN), baselines, model, threads)
     interrupted = _play_all(rounds, contestants, time_limit, seed, quiet)
@@ -90,8 +90,11 @@ def _read_rounds(files: list[str], best_known: list[float]) -> list[Round]:
     from metasage.comparison import Round
     from metasage.errors import InfeasibleError, InputError
     from metasage.io import read_best_known, read_instance
+    from metasage.numbers import require_finite
     from metasage.problems import require_feasible
 
+    for value in best_known:
+        require_finite("best-known", value)
     if best_known and len(best_known) != len(files):
         raise InputError(f"{len(best_known)} values of --best-known do not fit {len(files)} files.")
     rounds = []
@@ -150,6 +153,7 @@ def _play_all(
 ) -> bool:
     """Let everybody solve everything, and say whether the user interrupted."""
     from rich.console import Console
+    from rich.markup import escape
 
     from metasage.cli.progress import short
     from metasage.comparison import play
@@ -161,7 +165,7 @@ def _play_all(
                 for contestant in contestants:
                     if not takes_part(contestant, contest):
                         continue
-                    name = f"{contest.instance.name}: {contestant.name}"
+                    name = escape(f"{contest.instance.name}: {contestant.name}")
                     status.update(f"{name}, {seconds:g} s")
 
                     def tell(second: float, objective: float, name: str = name) -> None:
@@ -183,7 +187,8 @@ def _print_tables(rounds: list[Round], summary: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    # Names of instances and notes of solvers are no markup.
+    console = Console(highlight=False, markup=False)
     for contest in rounds:
         table = Table(title=_title(contest), title_justify="left")
         table.add_column("solver", no_wrap=True)

@@ -44,15 +44,19 @@ def evaluate(
     """
     from metasage.adaptation.evaluate import evaluate as evaluate_set
     from metasage.cli.output import INTERRUPTED, write_json
-    from metasage.errors import InputError
+    from metasage.errors import InputError, MetasageError
     from metasage.io import read_set
+    from metasage.numbers import require_time_limit
 
-    options.require_targets(json)
+    options.require_targets(json, sources=(file, references))
     instances = read_set(file, problem)
     for name, value in (("limit", limit), ("jobs", jobs)):
         if value is not None and value < 1:
             raise InputError(f"{name} is {value} and must be at least 1.")
-    known = None if references is None else _read_references(references, len(instances))
+    if time_limit is not None:
+        require_time_limit(time_limit)
+    count = len(instances) if limit is None else min(limit, len(instances))
+    known = None if references is None else _read_references(references, count)
     options.set_threads(threads)
     outcome = evaluate_set(
         instances,
@@ -83,6 +87,8 @@ def evaluate(
             f"{instances.name}: mean objective {outcome.mean:.4f} over "
             f"{len(outcome.objectives)} instances{shown}, {sum(outcome.seconds):.1f} s"
         )
+    if outcome.failure:
+        raise MetasageError(outcome.failure)
     return INTERRUPTED if outcome.interrupted else 0
 
 

@@ -15,8 +15,10 @@ def info(
 ) -> None:
     """Show problem, size, bounds and rounding of an instance or a set, and the engine for it."""
     import metasage
+    from metasage.cli.methods import require_targets
     from metasage.cli.output import print_facts, write_json
 
+    require_targets(json, sources=(file,))
     found = metasage.read(file, problem, rounding)
     if isinstance(found, metasage.InstanceSet):
         facts = {"set": found.name, "instances": len(found)} | describe(found[0])

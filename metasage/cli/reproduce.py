@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metasage.cli.methods import set_threads
+from metasage.cli.methods import require_targets, set_threads
 from metasage.cli.options import Json
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def reproduce(
         print_table(["name", "shows", "in the paper"], rows)
         return 0
     set_threads(threads)
+    require_targets(json)
     experiment = get_experiment(name)
     chosen = _profile(experiment, profile, problems, limit)
     bench = Bench(

@@ -73,8 +73,9 @@ def solve(
     """
     from metasage.cli.output import INTERRUPTED, write_json
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
-    from metasage.numbers import require_time_limit
+    from metasage.numbers import require_augmentation, require_finite, require_time_limit
     from metasage.plotting import require_picture_suffix, require_places
+    from metasage.policies.library import require_model
     from metasage.problems import require_feasible
     from metasage.started import STARTED
 
@@ -100,6 +101,11 @@ def solve(
             raise InputError(f"{name} is {count} and must be at least 1.")
     if time_limit is not None:
         require_time_limit(time_limit)
+    if best_known is not None:
+        require_finite("best-known", best_known)
+    require_augmentation(augment)
+    if model is not None:
+        require_model(model)
     common: dict[str, Any] = {
         "seed": seed,
         "threads": threads,

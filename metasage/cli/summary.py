@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from metasage.adaptation.result import NETWORK
 from metasage.cli.output import number, print_facts
 from metasage.cli.progress import in_percent, short
 
@@ -25,7 +26,7 @@ def print_summary(result: Result, best_known: float | None) -> None:
         facts["visited"] = f"{sum(map(len, result.best.routes))} of {instance.size}"
     for name, seconds, objective in result.stages:
         facts[name] = f"{short(objective)} after {seconds:.1f} s"
-        if name == "network":
+        if name == NETWORK:
             facts[name] += f", {settings['method']} with {settings['model']}"
             facts[name] += "" if settings["sml"] == "none" else " and its scale meta-learner"
     typer.echo(f"{line}, {result.iterations} iterations, {result.seconds:.1f} s")

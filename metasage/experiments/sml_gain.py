@@ -15,7 +15,7 @@ class SmlGain(Experiment):
     name = "sml-gain"
     shows = "SAGE with and without the scale meta-learner at equal iterations"
     source = "section 5.3, effectiveness of SML"
-    cpu = Profile({200: 4, 500: 2}, iterations=50, rollouts=100)
+    cpu = Profile({200: 8, 500: 4}, iterations=50, rollouts=100)
     paper = PAPER
 
     def run(self, bench: Bench, profile: Profile) -> Table:  # noqa: D102

@@ -29,6 +29,10 @@ _IMPORT, _EDGE = 0.6, 3e-7
 _SECONDS_FOR_HELPERS = 4.0
 
 
+# How much longer than joining routes it may take to cut a tour into some.
+_CUTTING = 8.0
+
+
 class CvrpImprover(Improver):
     """PyVRP's search, one process a core, each with its own seed.
 
@@ -64,11 +68,16 @@ class CvrpImprover(Improver):
             self._search_made = PyvrpSearch(self._cvrp)
         return self._search_made
 
-    def construct(self) -> Solution:
+    def construct(self, deadline: float | None = None) -> Solution:
         """Return the better of joined routes and of a tour cut into routes."""
         if self._cvrp.size == 0:
             return Solution([])
-        return self._better(self._cut_tour(), self._joined_routes())
+        began = time.monotonic()
+        joined = self._joined_routes()
+        now = time.monotonic()
+        if deadline is not None and deadline - now < _CUTTING * (now - began):
+            return joined
+        return self._better(self._cut_tour(), joined)
 
     def _joined_routes(self) -> Solution:
         """Join those routes that save most (Clarke and Wright 1964)."""

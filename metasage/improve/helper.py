@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from metasage.child_process import claim_output, command
 from metasage.problems.cvrp import CvrpInstance
 
 # How long before the deadline a helper stops, so that its answer arrives in time,
@@ -33,7 +34,7 @@ class Helper:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "metasage.improve.helper"],
+            command("metasage.improve.helper"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # The user's interrupt is for the process that started this one, which ends it.
@@ -53,7 +54,7 @@ class Helper:
     def result(self) -> list[list[int]] | None:
         """Wait for its routes until shortly after the deadline; None if there are none."""
         assert self._thread is not None
-        self._thread.join(max(0.0, self._deadline - time.monotonic()) + _GRACE)
+        self._thread.join(max(0.0, self._deadline + _GRACE - time.monotonic()))
         return self._answers[0] if self._answers else None
 
     def close(self) -> None:
@@ -96,6 +97,7 @@ def _leave_with(parent: int) -> None:
 
 def _work() -> None:
     threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
+    output = claim_output()
     from metasage.improve.pyvrp_search import PyvrpSearch
 
     with contextlib.suppress(EOFError):
@@ -106,8 +108,8 @@ def _work() -> None:
             deadline = time.monotonic() + left - (time.time() - asked) - _MARGIN
             best = [list(map(list, routes))]
             search.run(routes, deadline, None, seed, best.append)
-            pickle.dump(best[-1], sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            pickle.dump(best[-1], output)
+            output.flush()
 
 
 if __name__ == "__main__":

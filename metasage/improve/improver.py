@@ -14,6 +14,13 @@ Listener = Callable[[float, float], None]
 """Told of each better solution: seconds since the start, and its objective."""
 
 
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not everywhere
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class Improver(ABC):
     """Local search of one instance; what depends on the instance alone is made once.
 
@@ -27,7 +34,7 @@ class Improver(ABC):
 
     def __init__(self, instance: Instance, threads: int | None = None) -> None:
         self.instance = instance
-        self.threads = len(os.sched_getaffinity(0)) if threads is None else threads
+        self.threads = _cores() if threads is None else threads
         if self.threads < 1:
             raise InputError(f"threads is {threads} and must be at least 1.")
 
@@ -37,10 +44,15 @@ class Improver(ABC):
         """Best solution of the last call of `improve`, also if an interrupt ended it."""
 
     @abstractmethod
-    def construct(self) -> Solution:
+    def construct(self, deadline: float | None = None) -> Solution:
         """Make a feasible solution within a fraction of a second.
 
         Where the instance has no feasible solution, the result is infeasible, too.
+
+        Parameters
+        ----------
+        deadline
+            Time of `time.monotonic` by which a plainer one is better than none.
         """
 
     def polish(
@@ -115,15 +127,15 @@ class Improver(ABC):
             if listener is not None:
                 listener(time.monotonic() - started, objective)
 
-        starts = list(solutions) or self.starts()
+        starts = list(solutions) or self.starts(deadline)
         found = self._improve(starts, deadline, kicks, seed % 2**32, tell)
         for solution in starts:
             found = self._better(solution, found)
         return found
 
-    def starts(self) -> list[Solution]:
+    def starts(self, deadline: float | None = None) -> list[Solution]:
         """Make the solutions that a search begins with where none are given."""
-        return [self.construct()]
+        return [self.construct(deadline)]
 
     @abstractmethod
     def _polish(

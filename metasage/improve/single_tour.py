@@ -50,13 +50,13 @@ class SingleTourImprover(Improver):
         tour = self._native.best
         return None if tour is None else self._to_solution(tour)
 
-    def construct(self) -> Solution:  # noqa: D102
-        first, *others = self.starts()
+    def construct(self, deadline: float | None = None) -> Solution:  # noqa: D102
+        first, *others = self.starts(deadline)
         for other in others:
             first = self._better(first, other)
         return first
 
-    def starts(self) -> list[Solution]:  # noqa: D102
+    def starts(self, deadline: float | None = None) -> list[Solution]:  # noqa: D102
         tours = self._native.construct(threads=self.threads, seed=0)
         return [self._to_solution(tour) for tour in tours]
 

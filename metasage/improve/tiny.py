@@ -20,7 +20,7 @@ class TinyImprover(Improver):
     def best(self) -> Solution | None:  # noqa: D102
         return self._optimum
 
-    def construct(self) -> Solution:  # noqa: D102
+    def construct(self, deadline: float | None = None) -> Solution:  # noqa: D102
         return self._optimum
 
     @cached_property

@@ -2,7 +2,13 @@
 
 from metasage.io.best_known import read_best_known
 from metasage.io.files import require_writable, write_atomically
-from metasage.io.reading import read, read_instance, read_set, read_solution
+from metasage.io.reading import (
+    read,
+    read_file_solution,
+    read_instance,
+    read_set,
+    read_solution,
+)
 from metasage.io.solution import FileSolution
 from metasage.io.writing import require_solution_suffix, write_instance, write_set, write_solution
 
@@ -10,6 +16,7 @@ __all__ = [
     "FileSolution",
     "read",
     "read_best_known",
+    "read_file_solution",
     "read_instance",
     "read_set",
     "read_solution",

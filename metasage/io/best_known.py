@@ -26,8 +26,8 @@ _COMMENT = re.compile(
 def read_best_known(path: AnyPath, instance: Instance) -> tuple[float, str] | None:
     """Find the best known objective of an instance.
 
-    A solution beside the file (``.sol``, ``.opt.tour``, ``.tour``) is measured by
-    the checker; else the file's COMMENT may state a value.
+    Solutions beside the file (``.sol``, ``.opt.tour``, ``.tour``) are measured by
+    the checker, and the file's COMMENT may state a value: the best of these.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ def read_best_known(path: AnyPath, instance: Instance) -> tuple[float, str] | No
     """
     if not os.path.isfile(path):
         return None  # one instance of a set
+    stated = _stated(path)
+    found = [] if stated is None else [stated]
     for suffix in _SUFFIXES:
         beside = Path(path).with_suffix(suffix)
         if beside.is_file():
@@ -51,8 +53,9 @@ def read_best_known(path: AnyPath, instance: Instance) -> tuple[float, str] | No
             except InputError:
                 continue  # the file of another instance or program
             if verdict.feasible and verdict.objective is not None:
-                return verdict.objective, beside.name
-    return _stated(path)
+                found.append((verdict.objective, beside.name))
+    sign = 1 if instance.problem.sense == "min" else -1
+    return min(found, key=lambda one: sign * one[0], default=None)
 
 
 def _stated(path: AnyPath) -> tuple[float, str] | None:

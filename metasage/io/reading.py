@@ -97,11 +97,16 @@ def read_set(path: AnyPath, problem: str | None = None) -> InstanceSet:
 
 def read_solution(path: AnyPath, instance: Instance) -> Solution:
     """Read a solution of an instance; whether it is feasible is not asked."""
+    return read_file_solution(path).resolve(instance)
+
+
+def read_file_solution(path: AnyPath) -> FileSolution:
+    """Read a solution in the numbers of its file."""
     content = read(path)
     if not isinstance(content, FileSolution):
         what = "a set of instances" if isinstance(content, InstanceSet) else "an instance"
         raise InputError(f"this is {what}, and a solution was expected.", path)
-    return content.resolve(instance)
+    return content
 
 
 def _rounded(content: Content, rounding: str) -> Content:

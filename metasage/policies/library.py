@@ -42,18 +42,32 @@ def find_model(name_or_path: str | Path, problem: str | None = None) -> Model:
     from metasage.policies.foreign import import_checkpoint
     from metasage.policies.model import load_model
 
+    path = require_model(name_or_path)
+    is_own = path.suffix == _SUFFIXES[0]
+    found = load_model(path) if is_own else import_checkpoint(path, problem)
+    return replace(found, name=str(name_or_path))
+
+
+def require_model(name_or_path: str | Path) -> Path:
+    """Return the file of a network, without looking into it.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
     name, path = str(name_or_path), Path(name_or_path)
     shipped = shipped_models()
     if name in shipped:
-        return replace(load_model(shipped[name]), name=name)
-    if path.suffix not in _SUFFIXES and not set(name) & {"/", os.sep} and not path.exists():
-        raise InputError(
-            f"there is no model '{name}': the package has {', '.join(shipped) or 'none'}, and a "
-            f"file ends in {', '.join(_SUFFIXES)}."
-        )
-    if path.suffix == _SUFFIXES[0]:
-        return replace(load_model(path), name=name)
-    return replace(import_checkpoint(path, problem), name=name)
+        return shipped[name]
+    if path.exists():
+        return path
+    if path.suffix in _SUFFIXES or set(name) & {"/", os.sep}:
+        raise InputError("the file does not exist.", path)
+    raise InputError(
+        f"there is no model '{name}': the package has {', '.join(shipped) or 'none'}, and a "
+        f"file ends in {', '.join(_SUFFIXES)}."
+    )
 
 
 def default_model(problem: str) -> str:

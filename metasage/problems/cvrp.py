@@ -95,7 +95,9 @@ class Cvrp(Problem):
         }
 
     def infeasibility(self, instance: CvrpInstance) -> str | None:
-        worst = int(np.argmax(instance.demand))
+        if instance.size == 0:
+            return None
+        worst = 1 + int(np.argmax(instance.demand[1:]))
         if instance.demand[worst] > instance.capacity * (1 + TOLERANCE):
             return (
                 f"customer {instance.labels[worst]} demands {instance.demand[worst]:g}, "

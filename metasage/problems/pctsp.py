@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from metasage.errors import InputError
 from metasage.problems.base import (
     TOLERANCE,
     Arrays,
@@ -50,6 +51,8 @@ class PctspInstance(Instance):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._store("prize", self.prize, (self.num_nodes,))
+        if own := float(self.prize[0]):
+            raise InputError(f"the depot has a prize of {own:g}, and must have none.")
         self._store("penalty", self.penalty, (self.num_nodes,))
         self._store_number("min_prize", self.min_prize)
 

@@ -30,6 +30,8 @@ def get_engine(name: str, config: PolicyConfig, device: str = "cpu", threads: in
     """
     from metasage.rollout.torch_engine import TorchEngine
 
+    if threads < 0:
+        raise InputError(f"threads is {threads} and must not be negative.")
     if name not in ENGINES:
         raise InputError(f"engine '{name}' is not one of {', '.join(ENGINES)}.")
     obstacle = native_obstacle(config, device)

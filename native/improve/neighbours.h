@@ -46,6 +46,7 @@ private:
     struct Split {
         int axis, after;  // `after`: number of the split that begins the upper half
         double value;
+        Place low, high;  // box around all places of both halves
     };
 
     void build(int from, int to) {
@@ -63,7 +64,7 @@ private:
         std::nth_element(order_.begin() + from, order_.begin() + middle, order_.begin() + to,
                          [&](int a, int b) { return places_[a][axis] < places_[b][axis]; });
         const size_t mine = splits_.size();
-        splits_.push_back({axis, 0, places_[order_[middle]][axis]});
+        splits_.push_back({axis, 0, places_[order_[middle]][axis], low, high});
         build(from, middle);
         splits_[mine].after = int(splits_.size());
         build(middle, to);
@@ -72,6 +73,17 @@ private:
     int quadrant_of(int node, int other) const {
         const Place &from = places_[node], &to = places_[other];
         return 2 * (to[0] >= from[0]) + (to[1] >= from[1]);
+    }
+
+    // Whether a box has no place in a quadrant of a node. Without this question an empty quadrant,
+    // as all nodes of a line have, would be looked for everywhere.
+    bool is_outside(const Split &box, int node, int quadrant) const {
+        for (int axis = 0; axis < 2; ++axis) {
+            const bool above = quadrant & (axis == 0 ? 2 : 1);
+            const double here = places_[node][axis];
+            if (above ? box.high[axis] < here : box.low[axis] >= here) return true;
+        }
+        return false;
     }
 
     void search(int from, int to, int split, int node, int quadrant, int count,
@@ -86,6 +98,7 @@ private:
             return;
         }
         const Split &here = splits_[split];
+        if (quadrant != EVERYWHERE && is_outside(here, node, quadrant)) return;
         const int middle = (from + to) / 2;
         const double beyond = places_[node][here.axis] - here.value;
         const bool upper = beyond >= 0;

@@ -12,7 +12,7 @@ from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.local_search import solve_locally
 from metasage.adaptation.sage import Sage
 from metasage.adaptation.solve import solve
-from metasage.adaptation.stop import MaxRuntime
+from metasage.adaptation.stop import FirstOf, MaxRuntime, Target
 from metasage.errors import InputError
 from metasage.problems import check
 from metasage.problems.sets import generate
@@ -94,3 +94,17 @@ def test_it_does_not_even_import_torch():
 def test_unknown_names_are_one_sentence(tsp_model):
     with pytest.raises(InputError, match="improve is 'magic' and must be one of none, final"):
         solve(instance_of(tsp_model), Greedy(), model=tsp_model, improve="magic")
+
+
+@pytest.mark.parametrize(("target", "stages"), [(1e9, ["network"]), (None, None)])
+def test_a_target_ends_the_local_search_too(tsp_model, target, stages):
+    instance = instance_of(tsp_model, 60)
+    # What the untrained network does not reach, and local search soon does.
+    wanted = target or 1.05 * solve_locally(instance, time_limit=1).objective
+    stop = FirstOf(MaxRuntime(60), Target(wanted))
+    found = solve(instance, Greedy(), stop, model=tsp_model, improve="final")
+    assert found.objective <= wanted
+    assert not found.interrupted
+    assert found.seconds < 40
+    if stages is not None:
+        assert [name for name, _, _ in found.stages] == stages

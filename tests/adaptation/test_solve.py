@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from multiprocessing import active_children
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from metasage.errors import InfeasibleError, InputError, OutsideTraining
 from metasage.problems import Solution, check
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.metric import METRICS
+from metasage.problems.op import OpInstance
 from metasage.problems.sets import generate
 from metasage.problems.tsp import TspInstance
 from metasage.rollout import get_engine
@@ -204,6 +206,46 @@ def test_a_set_is_evaluated_in_order_and_in_parallel(tsp_model, tmp_path):
     assert one.gap([value / 1.1 for value in one.objectives]) == pytest.approx(0.1)
     expected = [solve(instance, Greedy(), model=tsp_model).objective for instance in instances]
     assert one.objectives == expected
+
+
+def test_a_process_that_dies_is_told_and_loses_nothing(tsp_model, tmp_path):
+    path = tmp_path / "model.safetensors"
+    tsp_model.save(path)
+
+    def kill_all(index, objective, seconds):
+        for process in active_children():
+            process.kill()
+
+    instances = generate("tsp", 30, 400, seed=3)
+    found = evaluate(instances, Greedy(), model=str(path), jobs=2, listener=kill_all)
+    assert 1 <= len(found.objectives) < 400
+    assert "a process died after" in found.failure
+    assert not active_children()
+
+
+@pytest.mark.parametrize("improve", ["none", "final"])
+def test_a_depot_alone_needs_no_rollouts(improve):
+    alone = OpInstance(coords=[[0.5, 0.5]], prize=[3.0], max_length=1.0)
+    found = solve(alone, Sage(iterations=2), improve=improve)
+    assert found.feasible
+    assert found.objective == 3
+
+
+def test_a_negative_number_of_threads_is_refused(tsp_model):
+    with pytest.raises(InputError, match="threads is -1"):
+        solve(instance_of(tsp_model), model=tsp_model, threads=-1)
+
+
+def test_rollouts_cut_off_in_the_first_iteration_are_those_of_the_network(tsp_model, monkeypatch):
+    def late(task, *arguments):
+        reached = DeadlineReached()
+        reached.found = rollout(task, *arguments)
+        raise reached
+
+    rollout = Task.rollout
+    monkeypatch.setattr(Task, "rollout", late)
+    found = solve(instance_of(tsp_model), Sage(iterations=2), model=tsp_model)
+    assert [name for name, _, _ in found.stages] == ["network"]
 
 
 def test_a_set_that_was_interrupted_at_once_has_no_mean(tsp_model, monkeypatch):

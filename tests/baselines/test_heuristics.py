@@ -6,10 +6,12 @@ import torch
 
 import metasage
 from metasage.baselines import all_baselines
-from metasage.baselines.heuristics import nearest_neighbour, random_insertion
+from metasage.baselines.heuristics import random_insertion
 from metasage.baselines.two_opt import two_opt
+from metasage.improve.nearest import nearest_neighbour
 from metasage.improve.split import split
 from metasage.problems.batch import Batch
+from metasage.problems.cvrp import CvrpInstance
 
 from .conftest import every_solution, optimum, small_instance
 
@@ -103,3 +105,12 @@ def test_two_opt_leaves_no_reversal_that_helps():
         for last in range(first + 1, 31):
             other = tour[:first] + tour[first:last][::-1] + tour[last:]
             assert metasage.check(instance, metasage.Solution([other])).objective >= length - 1e-6
+
+
+def test_a_demand_within_the_tolerance_of_the_capacity_has_a_route():
+    instance = CvrpInstance(
+        coords=np.random.default_rng(0).uniform(size=(4, 2)),
+        demand=[0, 1000.0000005, 3.3333333, 1 / 3],
+        capacity=1000,
+    )
+    assert metasage.check(instance, nearest_neighbour(instance)).feasible

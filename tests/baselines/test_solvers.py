@@ -1,3 +1,4 @@
+import sys
 import time
 
 import numpy as np
@@ -87,7 +88,21 @@ def test_an_infeasible_answer_is_a_failure_and_no_number():
 
 
 def test_failing_children_are_failures(monkeypatch):
-    monkeypatch.setattr("metasage.baselines.child.sys.executable", "false")
+    monkeypatch.setattr("metasage.baselines.child.command", lambda *_: ["false"])
+    with pytest.raises(BaselineError, match="its process ended with an error"):
+        get_baseline("ortools").solve(metasage.generate("tsp", 5, 1, 1)[0], 5.0)
+
+
+def test_files_of_the_user_are_not_taken_for_libraries(monkeypatch, tmp_path):
+    (tmp_path / "pyvrp.py").write_text("print('hello')\nraise ImportError('not this one')\n")
+    monkeypatch.chdir(tmp_path)
+    found = get_baseline("pyvrp").solve(metasage.generate("cvrp", 10, 1, 1)[0], 4.0)
+    assert found.objective > 0
+
+
+def test_what_a_solver_prints_is_no_answer(monkeypatch):
+    code = "import sys; print('hello'); sys.stdout.flush()"
+    monkeypatch.setattr("metasage.baselines.child.command", lambda *_: [sys.executable, "-c", code])
     with pytest.raises(BaselineError, match="its process ended with an error"):
         get_baseline("ortools").solve(metasage.generate("tsp", 5, 1, 1)[0], 5.0)
 

@@ -184,6 +184,22 @@ def test_a_comment_tells_the_best_known_value(metasage, network, lonely, comment
     assert (file["reference"], file["reference_source"]) == (17, "its COMMENT")
 
 
+def test_a_poorer_solution_of_the_users_own_is_not_the_best_known(lonely):
+    from metasage.io import read_best_known, read_instance
+
+    instance = read_instance(lonely)
+    nodes = range(1, instance.num_nodes)
+    metasage.io.write_solution(
+        lonely.with_suffix(".sol"), instance, metasage.Solution([[node] for node in nodes]), 1.0
+    )
+    alone = read_best_known(lonely, instance)
+    assert alone is not None
+    assert alone[1] == "lonely.sol"
+    text = lonely.read_text().replace("TYPE", "COMMENT : Optimal value: 450\nTYPE", 1)
+    lonely.write_text(text)
+    assert read_best_known(lonely, instance) == (450, "its COMMENT")
+
+
 def test_public_instances_have_best_known_values(shared):
     from metasage.io import read_best_known, read_instance
 

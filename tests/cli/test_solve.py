@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -185,6 +186,23 @@ def test_nothing_that_is_read_or_written_is_overwritten(metasage, tmp_path):
     assert file.read_bytes() == before
 
 
+def test_no_command_overwrites_what_it_reads(metasage, examples, tmp_path):
+    instance, solution, many = tmp_path / "a.vrp", tmp_path / "a.sol", tmp_path / "s.npz"
+    instance.write_bytes((examples / "square.vrp").read_bytes())
+    solution.write_bytes((examples / "square.sol").read_bytes())
+    metasage("generate", "tsp", "--size", 8, "--count", 1, "-o", many)
+    before = {file: file.read_bytes() for file in (instance, solution, many)}
+    for command in (
+        ["info", instance, "--json", instance],
+        ["check", instance, solution, "--json", solution],
+        ["evaluate", many, "--json", many],
+        ["compare", instance, "--time-limit", 1, "--json", instance],
+    ):
+        code, _, err = metasage(*command)
+        assert (code, "named twice" in err) == (2, True), command
+    assert {file: file.read_bytes() for file in before} == before
+
+
 def test_one_failed_output_does_not_lose_the_others(metasage, tmp_path, monkeypatch):
     metasage("generate", "tsp", "--size", 8, "--count", 1, "-o", tmp_path / "s.npz")
 
@@ -203,7 +221,16 @@ def test_one_failed_output_does_not_lose_the_others(metasage, tmp_path, monkeypa
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--preset", "mine"), ("--engine", "steam"), ("--rollouts", 0), ("--time-limit", "inf")],
+    [
+        ("--preset", "mine"),
+        ("--engine", "steam"),
+        ("--rollouts", 0),
+        ("--time-limit", "inf"),
+        ("--augment", 3),
+        ("--model", "nobody"),
+        ("--model", "nobody.safetensors"),
+        ("--best-known", "nan"),
+    ],
 )
 def test_wrong_options_are_refused_however_short_the_time(metasage, tmp_path, option, value):
     metasage("generate", "tsp", "--size", 8, "--count", 1, "-o", tmp_path / "s.npz")
@@ -254,3 +281,35 @@ def test_a_picture_takes_no_network_away(metasage, network, tmp_path):
         "--plot", tmp_path / "a.png",
     )  # fmt: skip
     assert (code, err) == (0, "")
+
+
+def test_names_of_instances_are_no_formulas(metasage, tmp_path):
+    file, picture = tmp_path / "a.tsp", tmp_path / "a.svg"
+    metasage("generate", "tsp", "--size", 8, "--count", 1, "-o", tmp_path / "s.npz")
+    write_instance(file, replace(read_set(tmp_path / "s.npz")[0], name=r"a$\foo$ [/x]"))
+    code, _, err = metasage(
+        "solve", file, "--time-limit", 1, "--plot", picture, "--plot-curve", tmp_path / "b.svg"
+    )
+    assert (code, "Error" in err) == (0, False)
+    assert "<svg" in picture.read_text()
+    code, out, _ = metasage(
+        "compare", file, "--time-limit", 1, "--method", "local-search", "--baseline", "nearest"
+    )
+    assert (code, "[/x]" in out) == (0, True)
+
+
+def test_an_infeasible_instance_of_a_set_is_named_before_any_work(metasage, tmp_path):
+    file = tmp_path / "poor.npz"
+    metasage("generate", "pctsp", "--size", 2, "--count", 12, "--seed", 1, "-o", file)
+    code, out, err = metasage("evaluate", file)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "#7: all prizes together are" in err
+
+
+def test_a_solution_may_come_through_a_pipe(examples):
+    command = f"{sys.executable} -m metasage.cli check square.vrp <(cat square.sol)"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=examples, check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "feasible, objective 450\n"

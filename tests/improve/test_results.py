@@ -126,3 +126,12 @@ def test_public_files_are_solved_well(shared):
     assert objective(tsp, improve(tsp, kicks=2000)) == 21282
     op = read_instance(shared / "data" / "oplib" / "gen1" / "eil51-gen1-50.oplib")
     assert objective(op, improve(op, kicks=4000)) >= 29
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0, -1.0])
+def test_nodes_on_a_line_are_visited_there_and_back(slope):
+    x = np.random.default_rng(0).permutation(3000).astype(float)
+    instance = TspInstance(coords=np.stack([x, slope * x], axis=1))
+    improver = make_improver(instance)
+    found = improver.improve(kicks=3000, seed=1)
+    assert check(instance, found).objective == pytest.approx(2 * 2999 * (1 + slope**2) ** 0.5)

@@ -5,8 +5,8 @@ import pytest
 from improve_cases import make_instance, objective, optimum
 
 import metasage._native as _native
-from metasage.baselines.heuristics import nearest_neighbour
 from metasage.improve import make_improver
+from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Solution, check
 from metasage.problems.cvrp import CvrpInstance
 

@@ -92,3 +92,10 @@ def test_a_demand_of_the_depot_burdens_no_vehicle():
     instance = CvrpInstance(coords=[[0, 0], [1, 0], [0, 1]], demand=[4, 3, 3], capacity=6)
     assert check(instance, Solution([[1, 2]])) == Check(pytest.approx(2 + 2**0.5), None)
     assert check(instance, Solution([[1], [], [2]])).objective == pytest.approx(4.0)
+    heavy = CvrpInstance(coords=[[0, 0], [1, 0]], demand=[40, 3], capacity=6)
+    assert heavy.problem.infeasibility(heavy) is None
+
+
+def test_a_depot_has_no_prize_in_the_pctsp():
+    with pytest.raises(InputError, match=r"the depot has a prize of 0\.4"):
+        PctspInstance(coords=SQUARE, prize=[0.4, 1, 1, 1], penalty=[0] * 4)

@@ -173,6 +173,7 @@ def solve_locally(
         "preset": "default",
         "model": "none",
         "sml": "none",
+        "sml_reading": None,
         "improve": "final",
         "engine": "native",
         "seed": seed,

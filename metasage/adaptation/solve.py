@@ -221,6 +221,7 @@ def solve(
             "preset": getattr(method, "preset", "default"),
             "model": model.name,
             "sml": "none" if found is None else found.name,
+            "sml_reading": None if found is None else found.learner.reading,
             "improve": improve,
             "engine": roller.name,
             "seed": seed,

@@ -106,9 +106,13 @@ def import_model(
 
 def count_parameters(model: Model) -> dict[str, int]:
     """Count the trained numbers of the policy and of its scale meta-learner."""
+    from metasage.policies.sml_files import own_sml
+
+    found = own_sml(model)
+    learner = [] if found is None else found.learner.parameters()
     return {
         "parameters": sum(weights.numel() for weights in model.policy.parameters()),
-        "sml parameters": sum(weights.numel() for weights in model.sml.values()),
+        "sml parameters": sum(weights.numel() for weights in learner),
     }
 
 

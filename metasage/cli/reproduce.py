@@ -78,8 +78,12 @@ def reproduce(
     except KeyboardInterrupt:
         typer.echo("metasage: interrupted; the same command goes on from here.", err=True)
         return INTERRUPTED
-    table = replace(found, notes=[*found.notes, bench.about()])
-    files = table.save(Path(output) / name / name)
+    size = f"Profile {profile}. {chosen.about()}"
+    table = replace(found, notes=[*found.notes, size, bench.about()])
+    # Different parts of an experiment do not overwrite each other.
+    parts = [name, *(part for part in (profile, kind) if part not in ("cpu", "symnco"))]
+    parts += [*(problems or []), *([] if limit is None else [f"first-{limit}"])]
+    files = table.save(Path(output) / name / "-".join(parts))
     if json is not None:
         write_json({"experiment": name, "profile": profile} | table.to_dict(), json)
     if not quiet and json != "-":

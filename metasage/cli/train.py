@@ -22,7 +22,7 @@ SettingsFile = Annotated[
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Override a setting, e.g. stages.0.lr=1e-4."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Override a setting, e.g. seed=1."),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
 TimeLimit = Annotated[
@@ -148,15 +148,21 @@ def meta_train(
         listener=None if quiet else print_meta_progress,
     )
     if not quiet:
-        state = "finished" if run.is_finished else "stopped, go on with --resume"
-        typer.echo(f"{output}: {state} after {run.step} of {run.settings.steps} steps")
+        made, wanted = run.count_labels()
+        if run.is_finished or (made == wanted and not labels_only):
+            state = "finished" if run.is_finished else "stopped, go on with --resume"
+            typer.echo(f"{output}: {state} after {run.step} of {run.settings.steps} steps")
+        else:
+            why = "" if made == wanted or run.interrupted else "; others are still at work"
+            typer.echo(f"{output}: {made} of {wanted} labels are there{why}")
     return INTERRUPTED if run.interrupted else 0
 
 
 def print_meta_progress(row: dict[str, Any]) -> None:
     """Print a row of the meta-training's log for people."""
     if "labels" in row:
-        typer.echo(f"label {row['labels']} of {row['of']}")
+        left = row["seconds"] * (row["of"] - row["labels"])
+        typer.echo(f"label {row['labels']} of {row['of']}  {left / 60:.0f} min left")
     elif "skipped" in row:
         typer.echo(f"step {row['step']}: not finite, skipped ({row['skipped']} so far)")
     elif "of" in row:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from metasage.adaptation.sage import Preset, Sage
 from metasage.errors import InputError
 from metasage.experiments.bench import Bench
 
@@ -32,6 +33,8 @@ class Profile:
         Rollouts of an iteration; None for as many as there are nodes.
     problems
         The problems.
+    preset
+        Preset of SAGE, where the experiment leaves it open.
     recipe
         Recipe of meta-training, where that is a part.
     """
@@ -40,6 +43,7 @@ class Profile:
     iterations: int = 200
     rollouts: int | None = None
     problems: tuple[str, ...] = PROBLEMS
+    preset: Preset = "default"
     recipe: str = "cpu"
 
     def iterations_of(self, problem: str) -> int:
@@ -50,9 +54,21 @@ class Profile:
         """Return the settings of a method that the profile decides."""
         return {"iterations": self.iterations_of(problem), "rollouts": self.rollouts}
 
+    def sage(self, problem: str) -> Sage:
+        """Return SAGE as the profile has it."""
+        return Sage(preset=self.preset, **self.plan(problem))
+
+    def about(self) -> str:
+        """Say how large the experiment is."""
+        counts = ", ".join(f"{count} of N={size}" for size, count in self.instances.items())
+        return (
+            f"Planned: instances {counts}; {self.iterations} iterations (PCTSP, OP: half) of "
+            f"{self.rollouts or 'N'} rollouts where a method iterates."
+        )
+
 
 # Numbers of instances as in the paper.
-PAPER = Profile({200: 1000, 500: 128, 1000: 128})
+PAPER = Profile({200: 1000, 500: 128, 1000: 128}, preset="paper")
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Components(Experiment):
             rows.append([*marks, *means])
         columns = ["SML", "bias", "its schedule", "temperature schedule",
                    *(f"{problem} {size}" for problem in profile.problems)]  # fmt: skip
-        notes = [f"{count} instances, {profile.iterations} iterations, preset paper."]
+        notes = ["SAGE's preset paper, whatever the profile."]
         return Table("Components of Meta-SAGE", columns, rows, notes)
 
 

@@ -21,8 +21,8 @@ class ScaleMatching(Experiment):
     """Zero-shot cost as a function of the scale that is fed in."""
 
     name = "scale-matching"
-    shows = "cost against the scale fed to the meta-learner: lowest near the true one"
-    source = "figure 5"
+    shows = "zero-shot cost against the scale that is fed to the meta-learner"
+    source = "figure 6"
     cpu = Profile({200: 8, 500: 4, 1000: 1}, problems=("tsp", "cvrp"))
     paper = replace(PAPER, problems=("tsp", "cvrp"))
 
@@ -39,8 +39,10 @@ class ScaleMatching(Experiment):
                     for told in _TOLD
                 ]  # fmt: skip
                 best = _TOLD[costs.index(min(costs))]
-                rows.append([problem, size, count, *costs, best])
-        columns = ["problem", "N", "instances", *(f"told {told}" for told in _TOLD), "lowest at"]
+                spread = 100 * (max(costs) / min(costs) - 1)
+                rows.append([problem, size, count, *costs, best, spread])
+        columns = ["problem", "N", "instances", *(f"told {told}" for told in _TOLD), "lowest at",
+                   "spread in %"]  # fmt: skip
         return Table(
             "Cost by the scale told", columns, rows, draw=lambda figure: _draw(figure, rows)
         )
@@ -71,7 +73,7 @@ class Told(ScaleMetaLearner):
 def _draw(figure: Any, rows: list[list[Cell]]) -> None:
     axes = figure.subplots(1, len(rows), squeeze=False)[0]
     figure.set_size_inches(2.8 * len(rows), 2.8)
-    for panel, (problem, size, _, *costs, _best) in zip(axes, rows, strict=True):
+    for panel, (problem, size, _, *costs, _best, _spread) in zip(axes, rows, strict=True):
         panel.plot(_TOLD, costs, "o-", markersize=3)
         panel.axvline(size, color="grey", linestyle=":")
         panel.set_title(f"{problem} {size}", fontsize=9)

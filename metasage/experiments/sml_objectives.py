@@ -9,7 +9,6 @@ from typing import Any
 
 from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.interrupts import Interrupted
-from metasage.adaptation.sage import Sage
 from metasage.experiments.base import PAPER, Cell, Experiment, Profile, Table, change
 from metasage.experiments.bench import Bench
 from metasage.policies.sml import Sml
@@ -37,7 +36,7 @@ class SmlObjectives(Experiment):
 
     name = "sml-objectives"
     shows = "ablation of J_distil and J_zero"
-    source = "figure 8"
+    source = "figure 9"
     cpu = Profile({200: 8, 500: 4, 1000: 2}, iterations=20, rollouts=100, problems=("tsp",))
     paper = replace(PAPER, problems=("tsp", "cvrp"), recipe="paper")
 
@@ -49,7 +48,7 @@ class SmlObjectives(Experiment):
             recipe = replace(recipe, steps=steps)
             learners: dict[str, Sml | None] = {"none": None}
             learners |= {n: _trained(bench, problem, n, recipe) for n in _OBJECTIVES}
-            for method in (Greedy(), Sage(**profile.plan(problem))):
+            for method in (Greedy(), profile.sage(problem)):
                 for size, count in profile.instances.items():
                     means = [
                         bench.mean(name, problem, size, count, method=method, sml=learner)
@@ -61,7 +60,7 @@ class SmlObjectives(Experiment):
         columns = ["problem", "N", "instances", "iterations", "none", *_OBJECTIVES]
         note = (
             f"Recipe {profile.recipe}, {steps} steps each; its guided tours and its simulation "
-            "under a bias, if any, count as J_zero. SAGE's preset default."
+            f"under a bias, if any, count as J_zero. SAGE's preset {profile.preset}."
         )
         return Table(title, columns, rows, [note], draw=lambda figure: _draw(figure, rows))
 

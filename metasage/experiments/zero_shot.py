@@ -12,7 +12,7 @@ class ZeroShot(Experiment):
 
     name = "zero-shot"
     shows = "cost before adaptation, with and without the scale meta-learner"
-    source = "section 5.2: the curves at K = 0"
+    source = "section 5.1: the curves at K = 0"
     cpu = Profile({200: 16, 500: 8, 1000: 2})
     paper = PAPER
 

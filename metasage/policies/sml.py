@@ -21,6 +21,9 @@ _OFFICIAL_HIDDEN = 1024
 # Networks are trained at this size, so that it has the scale 1.
 _TRAINING_SIZE = 100
 
+# Numbers of an embedding have a standard deviation of about 1.
+_LIFT = 4.0
+
 # Rows of the distance matrix that are in memory at a time.
 _ROWS = 1024
 
@@ -55,8 +58,20 @@ class ScaleMetaLearner(nn.Module):
         self.scale_out = nn.Linear(width, width, bias=bias)
         self.hidden = nn.Linear(width, inner, bias=bias)
         self.output = nn.Linear(inner, width, bias=bias)
-        if reading == "official":
-            nn.init.zeros_(self.output.weight)  # begins as the identity
+        self._begin_as_identity()
+
+    @torch.no_grad()
+    def _begin_as_identity(self) -> None:
+        """Take first weights with which nothing moves, as far as the form has such."""
+        if self.reading == "official":
+            self.output.weight.zero_()
+            return
+        self.scale_out.weight.zero_()
+        self.scale_out.bias.zero_()
+        # Lifted by so much, hardly any number of an embedding is cut off by the ReLU.
+        for layer, lift in ((self.hidden, _LIFT), (self.output, -_LIFT)):
+            nn.init.eye_(layer.weight)
+            layer.bias.fill_(lift)
 
     @property
     def width(self) -> int:
@@ -111,9 +126,9 @@ def _sparsity(coords: Tensor, thinned: float) -> Tensor:
     for rows in torch.split(coords, _ROWS, dim=1):
         distance = torch.cdist(rows, coords, compute_mode="donot_use_mm_for_euclid_dist")
         nearest = distance.topk(near, dim=-1, largest=False).values
-        # Where all of them lie on one spot, that is as dense as the whole.
         ratio = distance.mean(-1) / (self_share * nearest.mean(-1))
-        parts.append(torch.where(torch.isfinite(ratio), ratio, 1.0))
+        # Where all nodes lie on one spot, any part is as dense as the whole.
+        parts.append(torch.where(ratio.isnan(), 1.0, ratio))
     return torch.cat(parts, dim=1).unsqueeze(-1)
 
 

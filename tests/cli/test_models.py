@@ -14,6 +14,7 @@ from metasage.policies.config import PolicyConfig
 from metasage.policies.library import find_model, shipped_models
 from metasage.policies.model import Model, load_model
 from metasage.policies.policy import AttentionPolicy
+from metasage.policies.sml import ScaleMetaLearner
 
 SMALL = {"width": 16, "layers": 2, "heads": 4, "hidden": 24}
 
@@ -134,10 +135,11 @@ def test_import_says_what_it_recognised_and_writes_it(metasage, checkpoint, tmp_
 
 def test_import_reports_a_scale_meta_learner(metasage, tmp_path, monkeypatch):
     model = made("tsp", {"imported from": "pomo"})
-    model.sml["sml.hidden.weight"] = torch.zeros(5, 16)
+    learner = ScaleMetaLearner("official", 16, hidden=5)
+    model.sml.update({f"sml.{name}": tensor for name, tensor in learner.state_dict().items()})
     monkeypatch.setattr("metasage.policies.foreign.import_checkpoint", lambda *_: model)
     _, out, _ = metasage("models", "import", "any.pt", "-o", tmp_path / "mine.safetensors")
-    assert out.endswith("parameters and 80 of a scale meta-learner\n")
+    assert out.endswith("parameters and 432 of a scale meta-learner\n")
 
 
 def test_published_files_are_imported_on_the_fly(metasage, checkpoint):

@@ -49,7 +49,7 @@ def test_a_meta_learner_is_trained_used_and_judged(metasage, network, tmp_path, 
     assert table["columns"][:3] == ["problem", "N", "instances"]
     assert table["rows"][0][:3] == ["tsp", 12, 2]
     assert len([line for line in err.splitlines() if line.startswith("tsp 12 #")]) == 4
-    assert (tmp_path / "out/zero-shot/zero-shot.md").exists()
+    assert (tmp_path / "out/zero-shot/zero-shot-tsp-first-2.md").exists()
     code, out, err = metasage(*command)
     assert "gain in %" in out
     assert "tsp 12 #" not in err, "nothing is searched twice"

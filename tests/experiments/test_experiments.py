@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from metasage.adaptation.embedding import move_embedding
 from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.sage import Sage
 from metasage.adaptation.solve import solve
@@ -23,6 +24,7 @@ from metasage.policies.sml import ScaleMetaLearner, Sml
 from metasage.policies.sml_files import save_sml
 from metasage.problems.batch import Batch
 from metasage.problems.sets import generate
+from metasage.rollout import get_engine
 from metasage.training.sml.settings import sml_recipe
 
 
@@ -131,6 +133,20 @@ def test_adaptation_moves_embeddings_from_where_the_meta_learner_left_them(tmp_p
     assert [row[2] for row in rows] == ["without SML", "with SML"]
     assert all(row[3] > 0 for row in rows)
     assert rows[0][3] != rows[1][3]
+
+
+def test_without_iterations_nothing_has_moved_from_there(tmp_path, networks):
+    bench = Bench(tmp_path, *networks)
+    model, sml = bench.model("tsp"), bench.sml("tsp")
+    engine = get_engine("auto", model.config)
+    instance = bench.instances("tsp", 12, 1)[0]
+    method = Sage(preset="paper", adapter="embedding", iterations=1, rollouts=6, learning_rate=1e-9)
+    moved, search = move_embedding(instance, model, engine, method, 1, sml)
+    assert search.iteration == 1
+    batch = model.policy.view([instance])
+    h = model.policy.embed(batch)
+    assert float((sml.learner(h, batch) - h).abs().sum()) > 1
+    assert float(moved.abs().sum()) < 1e-3
 
 
 def test_objectives_are_left_out_one_by_one():

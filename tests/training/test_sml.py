@@ -120,6 +120,30 @@ def test_gradients_of_j_zero_agree_with_autograd_of_the_torch_engine(
         torch.testing.assert_close(found, expected, atol=1e-4 * largest, rtol=1e-3)
 
 
+@pytest.mark.parametrize(("problem", "starts"), [("cvrp", "forced"), ("op", "free")])
+def test_j_zero_by_hand(problem, starts, monkeypatch):
+    torch.manual_seed(3)
+    policy = AttentionPolicy(PolicyConfig(problem, width=64, layers=1, hidden=64, starts=starts))
+    policy.eval().requires_grad_(False)
+    batch = policy.view([Label(12, i).instance(problem, 1) for i in range(2)])
+    engine = get_engine("torch", policy.config)
+    learner = ScaleMetaLearner("official", 64)
+    torch.nn.init.normal_(learner.output.weight, std=0.01)
+    sampled = []
+    original = engine.rollout
+    monkeypatch.setattr(engine, "rollout", lambda *a: sampled.append(original(*a)) or sampled[-1])
+    settings = replace(SETTINGS, zero=2.0, imitation=0.3)
+    loss, cost = zero_shot_loss(learner, policy, engine, batch, settings, 7)
+    (found,) = sampled
+    assert cost == pytest.approx(float(found.cost.mean()))
+    # Descending it makes cheap rollouts likelier, and the cheapest one once more.
+    likelihood = found.log_likelihood.double()
+    advantage = found.cost.double() - found.cost.double().mean(dim=1, keepdim=True)
+    best = found.cost.argmin(dim=1, keepdim=True)
+    by_hand = (advantage * likelihood).mean(dim=1) - 0.3 * likelihood.gather(1, best)[:, 0]
+    assert float(loss.detach()) == pytest.approx(2.0 * float(by_hand.mean()), rel=1e-4)
+
+
 def test_j_distil_is_the_mean_of_norms_and_descends_towards_the_teacher(model_file):
     model = load_model(model_file)
     batch = model.policy.view([Label(10, i).instance("tsp", 1) for i in range(2)])

@@ -91,7 +91,7 @@ def make_labels(
         if path.exists():
             load_label(path, expected)  # complains of one that was made otherwise
             continue
-        with _locked(path.with_suffix(".lock")) as mine:
+        with locked(path.with_suffix(".lock")) as mine:
             if not mine or path.exists():
                 continue
             began = time.monotonic()
@@ -158,7 +158,7 @@ def _save(path: Path, moved: Tensor, about: dict[str, str], seconds: float) -> N
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[bool]:
+def locked(path: Path) -> Iterator[bool]:
     """Hold a lock for as long as the block runs; yield whether it was free."""
     handle = os.open(path, os.O_CREAT | os.O_RDWR)
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from metasage.policies.model import Model
 from metasage.policies.sml import ScaleMetaLearner, Sml
 from metasage.policies.sml_files import fingerprint
 from metasage.training.run import SETTINGS, STATE
+from metasage.training.sml.labels import all_labels, locked
 from metasage.training.sml.settings import SmlSettings
 from metasage.training.state import load_state, save_state, wrong_state
 
@@ -58,6 +61,19 @@ class MetaRun:
         """Return the meta-learner as it is now: averaged, in the precision that is written."""
         kept = {name: tensor.to(PRECISION) for name, tensor in self.average.items()}
         return Sml.build(self.learner.reading, kept, provenance or {})
+
+    def count_labels(self) -> tuple[int, int]:
+        """Return how many labels are there, and how many there must be."""
+        wanted = all_labels(self.settings)
+        return sum(label.path(self.labels).exists() for label in wanted), len(wanted)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from training the same run for as long as the block runs."""
+        with locked(self.folder / "training.lock") as mine:
+            if not mine:
+                raise InputError("another process is training this run.", self.folder)
+            yield
 
     def update(self) -> bool:
         """Apply the gradients of phi; return whether they were finite, else leave phi alone."""

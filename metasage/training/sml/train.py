@@ -77,15 +77,20 @@ def train_sml(
         Called with each row of the log, and once for each label.
     """
     run = open_run(Path(folder), find_model(model), settings, resume, labels, labels_only)
+    if run.is_finished:
+        return run
     roller = get_engine(engine, run.model.config, threads=threads)
-    wanted = all_labels(run.settings)
     with stop_politely() as stopped:
         try:
-            for _ in make_labels(run.labels, run.model, roller, run.settings, stopped):
+            for label in make_labels(run.labels, run.model, roller, run.settings, stopped):
                 if listener is not None:
-                    listener({"labels": _count(run), "of": len(wanted)})
-            if not labels_only and _count(run) == len(wanted) and not run.is_finished:
-                _learn(run, roller, stopped, listener, engine, threads)
+                    made, wanted = run.count_labels()
+                    seconds = label_seconds(label.path(run.labels))
+                    listener({"labels": made, "of": wanted, "seconds": seconds})
+            made, wanted = run.count_labels()
+            if made == wanted and not labels_only:
+                with run.locked():
+                    _learn(run, roller, stopped, listener, engine, threads)
         except Interrupted:  # in the middle of a label or of a validation
             run.interrupted = True
         run.interrupted |= stopped()
@@ -125,7 +130,9 @@ def _learn(
         if not stopped():
             run.save()
             found = validate("with", run.sml())
-            save_sml(run.sml(_provenance(run, found)), run.folder / SML, PRECISION)
+            before = next(row["without"] for row in read_log(run.folder) if "without" in row)
+            about = _provenance(run) | {"zero_shot_without": before, "zero_shot": found}
+            save_sml(run.sml(about), run.folder / SML, PRECISION)
 
 
 def meta_step(run: MetaRun, engine: Engine) -> dict[str, float]:
@@ -178,15 +185,11 @@ def _chosen(settings: SmlSettings, size: int, step: int) -> list[Label]:
     return [Label(size, int(index)) for index in order[first : first + settings.batch]]
 
 
-def _count(run: MetaRun) -> int:
-    return sum(label.path(run.labels).exists() for label in all_labels(run.settings))
-
-
 def _label_seconds(run: MetaRun) -> float:
     return sum(label_seconds(label.path(run.labels)) for label in all_labels(run.settings))
 
 
-def _provenance(run: MetaRun, zero_shot_costs: dict[str, float]) -> dict[str, Any]:
+def _provenance(run: MetaRun) -> dict[str, Any]:
     return {
         "model": run.model.name,
         "fingerprint": fingerprint(run.model.policy),
@@ -195,5 +198,4 @@ def _provenance(run: MetaRun, zero_shot_costs: dict[str, float]) -> dict[str, An
         "settings": run.settings.to_dict(),
         "label_hours": round(_label_seconds(run) / 3600, 3),
         "hours": round(run.seconds / 3600, 3),
-        "zero_shot": zero_shot_costs,
     }

@@ -28,7 +28,12 @@ SHARED = Path(os.environ.get("METASAGE_SHARED", Path(__file__).parents[2] / "sha
 RESULTS = Path(__file__).parent / "results" / "solvers.jsonl"
 SEED = 1
 
-OWN = ("sage", "sage+final", "sage+memetic", "local-search")
+CONTROL = "local-search"
+WITH_NETWORK = ("sage+final", "sage+memetic")
+OWN = ("sage", *WITH_NETWORK, CONTROL)
+
+Row = dict[str, dict[str, Any]]  # what each solver found on one instance
+
 OTHERS = {
     "tsp": ("lkh", "ortools"),
     "cvrp": ("pyvrp", "ortools"),
@@ -144,23 +149,26 @@ def search(seconds: float, case: Case, contestant: Contestant) -> None:
 
 
 def report() -> None:
-    """Print, for each time limit, the mean gap of each solver on each group."""
-    found: dict[tuple[float, str], dict[str, dict[str, dict[str, Any]]]] = {}
+    """Print, for each time limit, the mean gaps of all solvers, and ours against our control."""
+    found: dict[float, dict[str, dict[str, Row]]] = {}
     for record in records():
-        by_name = found.setdefault((record["seconds"], record["group"]), {})
+        by_name = found.setdefault(record["seconds"], {}).setdefault(record["group"], {})
         by_name.setdefault(record["instance"], {})[record["solver"]] = record
-    for seconds in sorted({seconds for seconds, _ in found}):
-        groups = [group for limit, group in found if limit == seconds]
-        solvers = (*OWN, "lkh", "pyvrp", "ortools")
-        print(f"\n{seconds:g} s\n\n| | instances | " + " | ".join(solvers) + " |")
+    solvers = (*OWN, "lkh", "pyvrp", "ortools")
+    for seconds, groups in sorted(found.items()):
+        print(f"\n{seconds:g} s, mean gap in %\n\n| | instances | " + " | ".join(solvers) + " |")
         print("|---|---|" + "---|" * len(solvers))
-        for group in groups:
-            by_name = found[seconds, group]
+        for group, by_name in groups.items():
             cells = [mean_gap(list(by_name.values()), solver) for solver in solvers]
             print(f"| {group} | {len(by_name)} | " + " | ".join(cells) + " |")
+        print(f"\n{seconds:g} s, against {CONTROL}: better by %, wins - losses\n")
+        print("| | " + " | ".join(WITH_NETWORK) + " |\n|---|" + "---|" * len(WITH_NETWORK))
+        for group, by_name in groups.items():
+            cells = [against_control(list(by_name.values()), solver) for solver in WITH_NETWORK]
+            print(f"| {group} | " + " | ".join(cells) + " |")
 
 
-def mean_gap(rows: list[dict[str, dict[str, Any]]], solver: str) -> str:
+def mean_gap(rows: list[Row], solver: str) -> str:
     """Return the mean gap of a solver in percent, to the best known or to the best here."""
     gaps, failures = [], 0
     for row in rows:
@@ -176,6 +184,20 @@ def mean_gap(rows: list[dict[str, dict[str, Any]]], solver: str) -> str:
             gaps.append(100 * (value / known - 1) * (1 if is_min else -1))
     failed = f" ({failures} without a solution)" if failures else ""
     return f"{sum(gaps) / len(gaps):.2f}{failed}" if gaps else failed.strip()
+
+
+def against_control(rows: list[Row], solver: str) -> str:
+    """Return by how much a solver is better than local search alone, instance by instance."""
+    gains = []
+    for row in rows:
+        ours, control = (row.get(name, {}).get("objective") for name in (solver, CONTROL))
+        if ours is not None and control is not None:
+            sign = -1 if row[solver]["problem"] == "op" else 1
+            gains.append(100 * sign * (1 - ours / control))
+    if not gains:
+        return ""
+    wins, losses = sum(g > 0 for g in gains), sum(g < 0 for g in gains)
+    return f"{sum(gains) / len(gains):+.2f}, {wins} - {losses}"
 
 
 def main() -> None:

@@ -161,8 +161,8 @@ def meta_train(
 def print_meta_progress(row: dict[str, Any]) -> None:
     """Print a row of the meta-training's log for people."""
     if "labels" in row:
-        left = row["seconds"] * (row["of"] - row["labels"])
-        typer.echo(f"label {row['labels']} of {row['of']}  {left / 60:.0f} min left")
+        left = row["seconds_left"] / 60
+        typer.echo(f"label {row['labels']} of {row['of']}  {left:.0f} min left")
     elif "skipped" in row:
         typer.echo(f"step {row['step']}: not finite, skipped ({row['skipped']} so far)")
     elif "of" in row:

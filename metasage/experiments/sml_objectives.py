@@ -28,7 +28,7 @@ _OBJECTIVES: dict[str, dict[str, Any]] = {
 }
 
 # Of each training on the small profile.
-_STEPS = 100
+_STEPS = 80
 
 
 class SmlObjectives(Experiment):
@@ -37,7 +37,7 @@ class SmlObjectives(Experiment):
     name = "sml-objectives"
     shows = "ablation of J_distil and J_zero"
     source = "figure 9"
-    cpu = Profile({200: 8, 500: 4, 1000: 2}, iterations=20, rollouts=100, problems=("tsp",))
+    cpu = Profile({200: 8, 500: 4}, iterations=20, rollouts=100, problems=("tsp",))
     paper = replace(PAPER, problems=("tsp", "cvrp"), recipe="paper")
 
     def run(self, bench: Bench, profile: Profile) -> Table:  # noqa: D102

@@ -82,11 +82,13 @@ def train_sml(
     roller = get_engine(engine, run.model.config, threads=threads)
     with stop_politely() as stopped:
         try:
+            spent: list[float] = []
             for label in make_labels(run.labels, run.model, roller, run.settings, stopped):
+                spent.append(label_seconds(label.path(run.labels)))
                 if listener is not None:
                     made, wanted = run.count_labels()
-                    seconds = label_seconds(label.path(run.labels))
-                    listener({"labels": made, "of": wanted, "seconds": seconds})
+                    left = (wanted - made) * sum(spent) / len(spent)
+                    listener({"labels": made, "of": wanted, "seconds_left": left})
             made, wanted = run.count_labels()
             if made == wanted and not labels_only:
                 with run.locked():

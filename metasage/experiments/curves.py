@@ -83,5 +83,6 @@ def _draw(figure: Any, panels: dict[tuple[str, int], dict[str, list[float]]]) ->
             axes.plot(range(1, len(curve) + 1), curve, style, label=name)
         axes.set_title(f"{problem} {size}", fontsize=9)
         axes.tick_params(labelsize=7)
-    grid[0][0].legend(fontsize=8)
+    for row in grid:  # each has a solver of its own
+        row[0].legend(fontsize=7)
     figure.supxlabel("iterations")

@@ -13,9 +13,6 @@ from metasage.policies.sml import Sml
 
 _SHARES = (0.0, 0.25, 0.5, 1.0)
 
-# Solvers are lines to compare with.
-_DRAWN_WHOLE = ("EAS", "Meta-SAGE")
-
 
 class Curves(Experiment):
     """Mean incumbent after each iteration, for four problems and three sizes."""
@@ -79,7 +76,7 @@ def _draw(figure: Any, panels: dict[tuple[str, int], dict[str, list[float]]]) ->
     for (problem, size), panel in panels.items():
         axes = grid[problems.index(problem)][sizes.index(size)]
         for name, curve in panel.items():
-            style = "-" if name in _DRAWN_WHOLE else ":"
+            style = ":" if name in SOLVERS.values() else "-"
             axes.plot(range(1, len(curve) + 1), curve, style, label=name)
         axes.set_title(f"{problem} {size}", fontsize=9)
         axes.tick_params(labelsize=7)

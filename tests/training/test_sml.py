@@ -22,7 +22,6 @@ from metasage.policies.sml_files import load_sml
 from metasage.rollout import get_engine
 from metasage.training.log import read_log
 from metasage.training.sml.labels import Label, all_labels, load_label, make_labels, teacher
-from metasage.training.sml.objective import distil_loss, zero_shot_loss
 from metasage.training.sml.run import open_run
 from metasage.training.sml.settings import SmlSettings, sml_recipe
 from metasage.training.sml.train import meta_step, size_loss, train_sml
@@ -85,122 +84,12 @@ def test_training_comes_closer_to_the_teacher(tmp_path, model_file, whole):
     assert distances[-1] < 0.8 * distances[0]
 
 
-TERMS = {
-    "zero": {"zero": 1.0},
-    "biased": {"zero": 0.0, "biased": 1.0},
-    "guided": {"zero": 0.0, "guided": 0.3},
-}
-TERMS["both"] = {"zero": 1.0, "guided": 0.3, "temperature": 0.5, "normalise_advantages": True}
-
-
-@pytest.mark.parametrize("reading", ["paper", "official"])
-@pytest.mark.parametrize("terms", TERMS)
-def test_gradients_of_j_zero_agree_with_autograd_of_the_torch_engine(
-    model_file, reading, terms, monkeypatch
-):
-    # All guided tours: some are the same from another start, and none of those the best.
-    monkeypatch.setattr("metasage.training.sml.objective._ELITE", 1.0)
-    model = load_model(model_file)
-    settings = replace(SETTINGS, **TERMS[terms])
-    batch = model.policy.view([Label(12, i).instance("tsp", 1) for i in range(2)])
-    gradients = []
-    for engine in ("torch", "native"):
-        torch.manual_seed(5)
-        learner = ScaleMetaLearner(reading, 64)
-        torch.nn.init.normal_(learner.output.weight, std=0.01)
-        loss, cost = zero_shot_loss(
-            learner, model.policy, get_engine(engine, model.config), batch, settings, 7
-        )
-        assert cost > 0
-        loss.backward()
-        gradients.append([p.grad for p in learner.parameters()])
-    largest = max(float(g.abs().max()) for g in gradients[0])
-    assert largest > 0
-    for expected, found in zip(*gradients, strict=True):
-        torch.testing.assert_close(found, expected, atol=1e-4 * largest, rtol=1e-3)
-
-
-@pytest.mark.parametrize(("problem", "starts"), [("cvrp", "forced"), ("op", "free")])
-def test_j_zero_by_hand(problem, starts, monkeypatch):
-    torch.manual_seed(3)
-    policy = AttentionPolicy(PolicyConfig(problem, width=64, layers=1, hidden=64, starts=starts))
-    policy.eval().requires_grad_(False)
-    batch = policy.view([Label(12, i).instance(problem, 1) for i in range(2)])
-    engine = get_engine("torch", policy.config)
-    learner = ScaleMetaLearner("official", 64)
-    torch.nn.init.normal_(learner.output.weight, std=0.01)
-    sampled = []
-    original = engine.rollout
-    monkeypatch.setattr(engine, "rollout", lambda *a: sampled.append(original(*a)) or sampled[-1])
-    settings = replace(SETTINGS, zero=2.0, imitation=0.3)
-    loss, cost = zero_shot_loss(learner, policy, engine, batch, settings, 7)
-    (found,) = sampled
-    assert cost == pytest.approx(float(found.cost.mean()))
-    # Descending it makes cheap rollouts likelier, and the cheapest one once more.
-    likelihood = found.log_likelihood.double()
-    advantage = found.cost.double() - found.cost.double().mean(dim=1, keepdim=True)
-    best = found.cost.argmin(dim=1, keepdim=True)
-    by_hand = (advantage * likelihood).mean(dim=1) - 0.3 * likelihood.gather(1, best)[:, 0]
-    assert float(loss.detach()) == pytest.approx(2.0 * float(by_hand.mean()), rel=1e-4)
-
-
-def test_j_distil_is_the_mean_of_norms_and_descends_towards_the_teacher(model_file):
-    model = load_model(model_file)
-    batch = model.policy.view([Label(10, i).instance("tsp", 1) for i in range(2)])
-    moved = torch.stack([torch.ones(10, 64), 2 * torch.ones(10, 64)])
-    learner = ScaleMetaLearner("official", 64)
-    loss = distil_loss(learner, model.policy, batch, moved)
-    assert float(loss.detach()) == pytest.approx(1.5 * 640**0.5)
-    loss.backward()
-    with torch.no_grad():
-        learner.output.weight -= 1e-3 * learner.output.weight.grad
-    assert float(distil_loss(learner, model.policy, batch, moved)) < float(loss)
-
-
 def test_the_biased_simulation_counts_by_itself(tmp_path, model_file):
     settings = replace(SETTINGS, distil=0.0, zero=0.0, biased=1.0, fresh=True, steps=1)
     run = train_sml(tmp_path, str(model_file), settings)
     torch.manual_seed(settings.seed)
     first = ScaleMetaLearner(settings.reading, 64).state_dict()
     assert any(not torch.equal(first[n], t) for n, t in run.learner.state_dict().items())
-
-
-def test_guided_tours_become_likelier(model_file):
-    model = load_model(model_file)
-    settings = replace(SETTINGS, zero=0.0, guided=1.0)
-    batch = model.policy.view([Label(12, i).instance("tsp", 1) for i in range(2)])
-    engine = get_engine("torch", model.config)  # whose loss has a value of its own
-    learner = ScaleMetaLearner("official", 64)
-    loss, _ = zero_shot_loss(learner, model.policy, engine, batch, settings, 7)
-    assert float(loss) > 0  # minus a mean log-likelihood
-    loss.backward()
-    with torch.no_grad():
-        gradient = learner.output.weight.grad
-        learner.output.weight -= 0.1 * gradient / gradient.norm()
-    assert float(zero_shot_loss(learner, model.policy, engine, batch, settings, 7)[0]) < float(loss)
-
-
-@pytest.mark.parametrize("starts", ["forced", "free"])
-def test_guided_tours_differ(starts, monkeypatch):
-    torch.manual_seed(0)
-    policy = AttentionPolicy(PolicyConfig("op", width=64, layers=1, hidden=64, starts=starts))
-    policy.eval().requires_grad_(False)
-    batch = policy.view([Label(20, i).instance("op", 1) for i in range(2)])
-    engine = get_engine("torch", policy.config)
-    imitated = []
-
-    def watch(batch, inputs, decoding, rollouts, weights):
-        imitated.append(rollouts)
-        return original(batch, inputs, decoding, rollouts, weights)
-
-    original = engine.weighted_log_likelihood
-    monkeypatch.setattr(engine, "weighted_log_likelihood", watch)
-    monkeypatch.setattr("metasage.training.sml.objective._ELITE", 1.0)
-    settings = replace(SETTINGS, zero=0.0, guided=1.0)
-    zero_shot_loss(ScaleMetaLearner("official", 64), policy, engine, batch, settings, 7)
-    (tours,) = imitated
-    for row in tours.actions:
-        assert len({tuple(tour.tolist()) for tour in row}) > 4
 
 
 def test_the_gradient_is_the_mean_over_all_sizes(tmp_path, model_file, whole):
@@ -372,6 +261,14 @@ def test_a_finished_run_that_is_resumed_stays_as_it_is(model_file, whole):
     before = (whole / "log.jsonl").read_bytes()
     assert train_sml(whole, str(model_file), resume=True).is_finished
     assert (whole / "log.jsonl").read_bytes() == before
+
+
+def test_a_run_that_another_process_trains_is_left_alone(tmp_path, model_file, whole):
+    labels = whole / "labels"
+    run = open_run(tmp_path, load_model(model_file), SETTINGS, False, labels, False)
+    with run.locked(), pytest.raises(InputError, match="another process is training this run"):
+        train_sml(tmp_path, str(model_file), resume=True)
+    assert train_sml(tmp_path, str(model_file), resume=True).is_finished
 
 
 def test_a_run_of_another_network_is_not_resumed(tmp_path, whole):

@@ -38,9 +38,10 @@ def main() -> None:
 
     verdict = metasage.check(instance, again.best)
     assert verdict.feasible, verdict.violation
-    write_solution(file.stem + ".json", instance, again.best, again.objective)
-    again.plot(file.stem + ".png")
-    print(f"written: {file.stem}.json and {file.stem}.png")
+    solution, picture = f"{file.stem}-solution.json", f"{file.stem}.png"
+    write_solution(solution, instance, again.best, again.objective)
+    again.plot(picture)
+    print(f"written: {solution} and {picture}")
 
 
 if __name__ == "__main__":

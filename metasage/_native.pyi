@@ -25,7 +25,7 @@ class TourImprover:
     """
 
     def __init__(self, **arguments: Any) -> None: ...
-    def construct(self, *, threads: int, seed: int) -> list[Tour]:
+    def construct(self, *, threads: int, seed: int, seconds_left: float | None) -> list[Tour]:
         """Make tours to start from."""
 
     def polish(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.result import NETWORK
 from metasage.baselines.base import Listener, Outcome
+from metasage.child_process import command
 from metasage.errors import MetasageError
 from metasage.numbers import plain
 from metasage.problems import Instance, Solution
@@ -41,10 +41,14 @@ LOCAL_SEARCH = "local-search"
 
 
 @cache
-def seconds_to_load() -> float:
-    """Measure, once, how long a new process takes to load torch and the methods."""
+def seconds_to_load(module: str) -> float:
+    """Measure, once, how long a new process takes to load a module of this package."""
     began = time.monotonic()
-    subprocess.run([sys.executable, "-c", "import metasage.adaptation.solve"], check=True)
+    subprocess.run(
+        command(module),
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for the comparison
+    )
     return time.monotonic() - began
 
 
@@ -82,24 +86,26 @@ class OwnMethod:
         from metasage.adaptation.solve import solve
         from metasage.adaptation.stop import MaxRuntime
 
-        teller = _Teller(listener)
-        common: dict[str, Any] = {"seed": seed, "threads": self.threads, "callbacks": teller}
+        # Who solves one file waits for torch or PyVRP first.
+        loading = min(seconds, seconds_to_load(self._slowest_import(instance)))
+        stop = MaxRuntime(seconds)
+        stop.started -= loading
+        common: dict[str, Any] = {
+            "seed": seed,
+            "threads": self.threads,
+            "callbacks": _Teller(listener, stop.started),
+            "started": stop.started,
+        }
         if self.name == LOCAL_SEARCH:
             result = solve_locally(instance, time_limit=seconds, **common)
         else:
             method, _, improve = self.name.partition("+")
-            # Who solves one file waits for torch first.
-            loading = min(seconds, seconds_to_load())
-            stop = MaxRuntime(seconds)
-            stop.started -= loading
-            teller.started -= loading
             result = solve(
                 instance,
                 METHODS[method](),
                 stop,
                 model=self.model,
                 improve=improve or "none",
-                started=stop.started,
                 **common,
             )
         if result.interrupted:
@@ -110,13 +116,19 @@ class OwnMethod:
         note = "no time for the network" if left_out else ""
         return Outcome(result.best, result.objective, result.seconds, curve, note)
 
+    def _slowest_import(self, instance: Instance) -> str:
+        if self.name != LOCAL_SEARCH:
+            return "metasage.adaptation.solve"
+        if instance.problem.single_tour:
+            return "metasage.adaptation.local_search"
+        return "metasage.improve.pyvrp_search"
+
 
 class _Teller(Callbacks):
     """Passes improvements on to a listener."""
 
-    def __init__(self, listener: Listener | None) -> None:
-        self.listener = listener
-        self.started = time.monotonic()
+    def __init__(self, listener: Listener | None, started: float) -> None:
+        self.listener, self.started = listener, started
 
     def on_best(self, solution: Solution, objective: float, iteration: int) -> None:
         if self.listener is not None:
@@ -230,8 +242,9 @@ def play(
     try:
         outcome = contestant.solve(contest.instance, seconds, seed, listener)
         entry = Entry(contestant.name, outcome, outcome.note)
-    except MetasageError as error:
-        entry = Entry(contestant.name, None, str(error))
+    except (MetasageError, MemoryError, RuntimeError) as error:  # torch has no memory, say
+        sentence = str(error).partition("\n")[0] or "there is not enough memory for this."
+        entry = Entry(contestant.name, None, sentence)
     contest.entries.append(entry)
 
 

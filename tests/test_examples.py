@@ -20,7 +20,7 @@ def test_a_file_is_solved_drawn_and_written(tmp_path):
     assert "town200: cvrp with 200 customers" in out
     assert (tmp_path / "town200.png").stat().st_size > 1000
     instance = read(EXAMPLES / "town200.vrp")
-    assert check(instance, read_solution(tmp_path / "town200.json", instance)).feasible
+    assert check(instance, read_solution(tmp_path / "town200-solution.json", instance)).feasible
 
 
 def test_a_policy_and_a_problem_of_ones_own_are_adapted(tmp_path):

@@ -13,7 +13,7 @@ from metasage.adaptation.interrupts import Interrupted, interruptible
 from metasage.adaptation.result import Incumbent, Result, Stage
 from metasage.adaptation.stop import Target
 from metasage.errors import InputError
-from metasage.improve import Improver, make_improver
+from metasage.improve import Improver, available_cores, make_improver
 from metasage.improve.nearest import nearest_neighbour
 from metasage.numbers import require_seed
 from metasage.problems import Instance, Solution, check, require_feasible
@@ -118,7 +118,7 @@ def finish(
             )
     except (Interrupted, _TargetReached) as end:
         interrupted = isinstance(end, Interrupted)
-        found = improver.best or incumbent.solution or improver.construct()
+        found = improver.best or incumbent.solution or improver.construct(time.monotonic())
     with suppress(_TargetReached):
         offer(found)
     ends("local search", incumbent.objective)
@@ -134,6 +134,7 @@ def solve_locally(
     initial_solution: Solution | None = None,
     callbacks: Callbacks | None = None,
     started: float | None = None,
+    improve: str = "final",
 ) -> Result:
     """Solve an instance by local search alone, without a network.
 
@@ -145,6 +146,8 @@ def solve_locally(
         Seconds from the start; None for a number of kicks that grows with the size.
     seed, threads, initial_solution, callbacks, started
         As for `metasage.solve`.
+    improve
+        ``none`` leaves local search out, too, so that a solution is constructed and no more.
     """
     started = time.monotonic() if started is None else started
     callbacks = Callbacks() if callbacks is None else callbacks
@@ -154,30 +157,41 @@ def solve_locally(
     callbacks.on_start(instance)
     curve = incumbent.curve(time.monotonic() - started)
     deadline = None if time_limit is None else started + time_limit - reserve(time_limit)
-    improver = make_improver(instance, threads or None)
     stages: list[Stage] = []
-    interrupted = finish(
-        improver,
-        incumbent,
-        curve,
-        stages,
-        callbacks,
-        iteration=0,
-        started=started,
-        deadline=deadline,
-        seed=seed,
-    )
+    interrupted = False
+    if improve == "none":
+        threads = threads or available_cores()
+        solution = without_network(instance, threads)
+        objective = check(instance, solution).objective
+        assert objective is not None
+        stages.append(("construction", time.monotonic() - started, objective))
+        if incumbent.offer(solution, objective):
+            curve.append((stages[-1][1], 0, objective))
+    else:
+        improver = make_improver(instance, threads or None)
+        threads = improver.threads
+        interrupted = finish(
+            improver,
+            incumbent,
+            curve,
+            stages,
+            callbacks,
+            iteration=0,
+            started=started,
+            deadline=deadline,
+            seed=seed,
+        )
     settings: dict[str, Any] = {
-        "method": "local-search",
+        "method": "construction" if improve == "none" else "local-search",
         "parameters": {},
         "preset": "default",
         "model": "none",
         "sml": "none",
         "sml_reading": None,
-        "improve": "final",
+        "improve": improve,
         "engine": "native",
         "seed": seed,
-        "threads": improver.threads,
+        "threads": threads,
     }
     assert incumbent.solution is not None
     seconds = time.monotonic() - started

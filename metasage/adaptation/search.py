@@ -65,19 +65,23 @@ class Search:
         self.began = time.monotonic()
         try:
             with interruptible():
-                while not self.stop(self.iteration, self.incumbent.objective):
-                    rollouts = strategy.rollout(self.iteration, self.progress())
-                    self.collect(rollouts)
-                    strategy.learn(rollouts, self.incumbent)
-                    self.iteration += 1
-                    self.callbacks.on_iteration(
-                        self.iteration, self.incumbent.objective, self.seconds()
-                    )
+                self._iterate(strategy)
+        except Interrupted:
+            self.interrupted = True
+
+    def _iterate(self, strategy: Strategy) -> None:
+        try:
+            while not self.stop(self.iteration, self.incumbent.objective):
+                rollouts = strategy.rollout(self.iteration, self.progress())
+                self.collect(rollouts)
+                strategy.learn(rollouts, self.incumbent)
+                self.iteration += 1
+                self.callbacks.on_iteration(
+                    self.iteration, self.incumbent.objective, self.seconds()
+                )
         except DeadlineReached as late:
             if late.found is not None:
                 self.collect(late.found)
-        except Interrupted:
-            self.interrupted = True
 
     def progress(self) -> float:
         """How much of the planned search is over, from 0 to 1."""

@@ -14,22 +14,14 @@ from metasage.adaptation.local_search import (
     IMPROVE,
     finish,
     first_incumbent,
-    reserve,
     without_network,
 )
 from metasage.adaptation.method import Method, Strategy
+from metasage.adaptation.plan import make_plan
 from metasage.adaptation.resources import encoding_seconds, require_device
 from metasage.adaptation.result import NETWORK, Result, Stage
 from metasage.adaptation.search import Search
-from metasage.adaptation.stop import (
-    FirstOf,
-    MaxIterations,
-    MaxRuntime,
-    StoppingCriterion,
-    deadline_of,
-    planned_by,
-    targets_of,
-)
+from metasage.adaptation.stop import StoppingCriterion
 from metasage.adaptation.task import Task
 from metasage.errors import InputError, OutsideTraining, TooLarge
 from metasage.improve import make_improver
@@ -41,12 +33,6 @@ from metasage.policies.sml_files import find_sml
 from metasage.problems import Instance, Solution, require_feasible
 from metasage.rollout import get_engine
 from metasage.rollout.interface import DeadlineReached
-
-# Share of a time limit that the network has before local search finishes.
-_NETWORK_SHARE = 0.25
-
-# Kept back for an answer without the network, in case it finds none: for each node.
-_SECONDS_WITHOUT = 3e-5
 
 
 def solve(
@@ -125,34 +111,19 @@ def solve(
     if improve not in IMPROVE:
         raise InputError(f"improve is '{improve}' and must be one of {', '.join(IMPROVE)}.")
     incumbent = first_incumbent(instance, initial_solution)
-    limit = whole = deadline_of(stop)
-    targets = targets_of(stop)
     improver = None if improve == "none" else make_improver(instance, threads or None)
-    if improver is not None and whole is not None and stop is not None:
-        limit = MaxRuntime(whole.seconds * _NETWORK_SHARE)
-        limit.started = whole.started
-        stop = FirstOf(stop, limit)
-    horizon = planned_by(stop) if method.iterations is None else method.iterations
-    if horizon is None and (whole is None or not method.repeats):
-        horizon = method.default_iterations(instance.problem.name)
-    if horizon is not None:
-        planned = MaxIterations(horizon)
-        stop = planned if stop is None else FirstOf(planned, stop)
-    assert stop is not None
+    plan = make_plan(instance, method, stop, improves=improver is not None)
     callbacks.on_start(instance)
     require_device(device)
     roller = get_engine(engine, model.config, device, threads)
-    deadline = None if limit is None else limit.deadline - reserve(limit.seconds)
-    if deadline is not None and improver is None:
-        deadline -= _SECONDS_WITHOUT * instance.num_nodes
-    if deadline is not None and method.iterations is None:
+    if plan.deadline is not None and method.iterations is None:
         encoding = method.augment * encoding_seconds(model.policy, instance)
-        left = deadline - time.monotonic() - encoding
+        left = plan.deadline - time.monotonic() - encoding
         method = within_time(method, instance, model.policy, left, roller.threads)
     polish = None
     if improver is not None and improve == "memetic":
-        polish = partial(improver.polish, deadline=deadline)
-    search = Search(incumbent, stop, horizon, deadline, callbacks, started, polish)
+        polish = partial(improver.polish, deadline=plan.deadline)
+    search = Search(incumbent, plan.stop, plan.horizon, plan.deadline, callbacks, started, polish)
     strategy: Strategy | None = None
     try:
         if instance.size > 0:
@@ -167,7 +138,7 @@ def solve(
                     neighbours=method.neighbours,
                     seed=seed,
                     max_memory=max_memory,
-                    deadline=deadline,
+                    deadline=plan.deadline,
                     device=device,
                 )
                 strategy = method.start(task)
@@ -184,9 +155,8 @@ def solve(
     stages: list[Stage] = []
     if search.has_rollouts and incumbent.objective is not None:
         stages.append((NETWORK, search.seconds(), incumbent.objective))
-    met = any(target(search.iteration, incumbent.objective) for target in targets)
+    met = any(target(search.iteration, incumbent.objective) for target in plan.targets)
     if improver is not None and not interrupted and not met:
-        end = None if whole is None else whole.deadline - reserve(whole.seconds)
         interrupted = finish(
             improver,
             incumbent,
@@ -195,9 +165,9 @@ def solve(
             callbacks,
             iteration=search.iteration,
             started=started,
-            deadline=end,
+            deadline=plan.end,
             seed=seed,
-            targets=targets,
+            targets=plan.targets,
         )
     if incumbent.solution is None:
         # There was nothing to visit, or no time for the first rollouts.
@@ -216,7 +186,7 @@ def solve(
         {
             "method": method.name,
             "parameters": method.parameters(instance.problem.name)
-            | {"iterations": horizon}
+            | {"iterations": plan.horizon}
             | (strategy.chosen() if strategy else {}),
             "preset": getattr(method, "preset", "default"),
             "model": model.name,

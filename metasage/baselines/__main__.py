@@ -13,11 +13,12 @@ import time
 
 from metasage.baselines import get_baseline
 from metasage.baselines.child import Reporter
-from metasage.child_process import claim_output
+from metasage.child_process import claim_output, leave_with_parent
 
 
 def main(name: str) -> None:
     """Search until the deadline."""
+    leave_with_parent()
     output = claim_output()
     deadline, seed, instance = pickle.load(sys.stdin.buffer)
     reporter = Reporter(instance, max(0.0, deadline - time.time()), output)

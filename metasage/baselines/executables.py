@@ -19,6 +19,7 @@ import numpy as np
 from metasage.baselines.base import Baseline, Track
 from metasage.baselines.child import DID_NOT_FINISH
 from metasage.errors import InputError
+from metasage.improve.nearest import nearest_neighbour
 from metasage.io import read, read_solution, write_instance
 from metasage.io.solution import FileSolution
 from metasage.problems import Instance, Solution
@@ -46,7 +47,9 @@ class Executable(Baseline):
         return shutil.which(self.program) is not None
 
     @abstractmethod
-    def arguments(self, problem: Path, tour: Path, seconds: float, seed: int) -> list[str]:
+    def arguments(
+        self, instance: Any, problem: Path, tour: Path, seconds: float, seed: int
+    ) -> list[str]:
         """Prepare a run in the folder of the files, and return the program's arguments."""
 
     @abstractmethod
@@ -62,7 +65,7 @@ class Executable(Baseline):
             problem = Path(folder) / f"problem{self.suffix[instance.problem.name]}"
             write_instance(problem, for_program(instance))
             seconds = max(0.1, track.left() - _RESERVED_SHARE * track.limit)
-            arguments = self.arguments(problem, tour, seconds, seed)
+            arguments = self.arguments(instance, problem, tour, seconds, seed)
             process = subprocess.Popen(
                 [program, *arguments],
                 cwd=folder,
@@ -95,7 +98,9 @@ class Concorde(Executable):
     suffix: ClassVar = {"tsp": ".tsp"}
     hint = "put the program concorde on the PATH"
 
-    def arguments(self, problem: Path, tour: Path, seconds: float, seed: int) -> list[str]:
+    def arguments(
+        self, instance: Any, problem: Path, tour: Path, seconds: float, seed: int
+    ) -> list[str]:
         """Return the arguments; Concorde takes no time limit."""
         return ["-x", "-s", str(seed % 2**31), "-o", str(tour), str(problem)]
 
@@ -116,17 +121,24 @@ class Lkh3(Executable):
     suffix: ClassVar = {"tsp": ".tsp", "cvrp": ".vrp"}
     hint = "put the program LKH on the PATH"
 
-    def arguments(self, problem: Path, tour: Path, seconds: float, seed: int) -> list[str]:
+    def arguments(
+        self, instance: Any, problem: Path, tour: Path, seconds: float, seed: int
+    ) -> list[str]:
         """Write the file of parameters and return its name."""
         parameters = problem.with_name("run.par")
-        lines = {
+        lines: dict[str, Any] = {
             "PROBLEM_FILE": problem,
             "OUTPUT_TOUR_FILE": tour,
             "RUNS": 1,
             "SEED": seed % 2**31,
             "TIME_LIMIT": max(1, round(seconds)),
         }
-        special = ["SPECIAL"] if problem.suffix == ".vrp" else []
+        special = []
+        if isinstance(instance, CvrpInstance):
+            special = ["SPECIAL"]
+            # By itself LKH takes as few vehicles as the demand allows, and uses them all.
+            routes = len(nearest_neighbour(instance).routes)
+            lines |= {"VEHICLES": routes, "MTSP_MIN_SIZE": 0}
         text = [*special, *(f"{key} = {value}" for key, value in lines.items())]
         parameters.write_text("\n".join(text) + "\n")
         return [str(parameters)]
@@ -154,8 +166,10 @@ class Compass(Executable):
     suffix: ClassVar = {"op": ".oplib"}
     hint = "put the program compass on the PATH"
 
-    def arguments(self, problem: Path, tour: Path, seconds: float, seed: int) -> list[str]:
-        """Return the arguments; Compass takes no time limit."""
+    def arguments(
+        self, instance: Any, problem: Path, tour: Path, seconds: float, seed: int
+    ) -> list[str]:
+        """Return the arguments; Compass takes neither time limit nor seed."""
         return ["--op", "--op-ea4op", str(problem), "-o", str(tour)]
 
     def read_tour(self, path: Path, instance: Any) -> Solution:

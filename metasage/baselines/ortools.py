@@ -7,6 +7,7 @@ which must be enough at the end of the tour.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -61,7 +62,7 @@ class _Routing:
         from ortools.constraint_solver import pywrapcp  # type: ignore[import-untyped]
 
         self.instance = instance
-        self.initial = nearest_neighbour(instance)
+        self.initial = nearest_neighbour(_with_prize_to_spare(instance))
         self.vehicles = 1
         if isinstance(instance, CvrpInstance):
             spare = len(self.initial.routes) + _SPARE_VEHICLES
@@ -88,9 +89,8 @@ class _Routing:
     def _bound_length(self, instance: OpInstance) -> None:
         limit = int(instance.max_length * self.unit * (1 + TOLERANCE))
         self.routing.AddDimension(self.arcs, 0, limit, True, "length")
-        # The length decides only between tours of equal prize.
-        least = instance.prize[instance.prize > 0].min(initial=1.0)
-        self._make_optional(nearest_units(instance.prize, 2.0 * limit / least))
+        # The least prize is worth more than any tour is long.
+        self._make_optional(nearest_units(instance.prize, 2.0 * limit / instance.least_prize))
 
     def _collect_enough(self, instance: PctspInstance) -> None:
         prizes = units_below(instance.prize / instance.min_prize, _RESOLUTION)
@@ -130,6 +130,7 @@ class _Routing:
             parameters.guided_local_search_lambda_coefficient = _OP_GUIDANCE
         self.routing.CloseModelWithParameters(parameters)
         if isinstance(self.instance, (OpInstance, PctspInstance)):
+            track.offer(self.initial)
             start = self._assignment(self.initial)
             self.routing.SolveFromAssignmentWithParameters(start, parameters)
         else:
@@ -150,3 +151,11 @@ class _Routing:
             routes.append(route[1:] if self.instance.problem.has_depot else route)
         full = [route for route in routes if route]
         return full if isinstance(self.instance, CvrpInstance) else routes
+
+
+def _with_prize_to_spare(instance: Instance) -> Instance:
+    """Ask for a little more prize, since the model counts every prize rounded down."""
+    if not isinstance(instance, PctspInstance):
+        return instance
+    lost = instance.num_nodes / _RESOLUTION
+    return replace(instance, min_prize=instance.min_prize * (1.0 + lost))

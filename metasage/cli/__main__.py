@@ -8,6 +8,7 @@ import sys
 import threading
 from types import FrameType
 
+from metasage.signals import ending_signals
 from metasage.started import STARTED as _STARTED  # noqa: F401 - the clock starts here
 
 # Seconds after which an interrupt that was lost is repeated.
@@ -15,7 +16,10 @@ _SHORTLY = 0.1
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    """Raise, unless a search was ended before: an impatient user loses no solution."""
+    searching = sys.modules.get("metasage.adaptation.interrupts")
+    if searching is None or not searching.search_was_ended():
+        raise KeyboardInterrupt
 
 
 def _insist(lost: sys.UnraisableHookArgs) -> None:
@@ -31,7 +35,7 @@ def main() -> None:
     # Threads that spin while they wait starve each other on a busy machine.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # A shell starts jobs in the background deaf to SIGINT; they shall listen, too.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ending_signals():
         signal.signal(number, _interrupt)
     sys.unraisablehook = _insist
     try:

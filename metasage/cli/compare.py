@@ -56,6 +56,7 @@ def compare(
     from metasage import __version__
     from metasage.cli.output import INTERRUPTED, write_json
     from metasage.comparison import summarise
+    from metasage.improve import available_cores
     from metasage.numbers import require_seed, require_time_limit
     from metasage.plotting import plot_comparison, require_picture_suffix, save_figure
 
@@ -68,13 +69,11 @@ def compare(
     contestants = _contestants(rounds, methods or list(_OWN), baselines, model, threads)
     interrupted = _play_all(rounds, contestants, time_limit, seed, quiet)
     summary = summarise(rounds)
-    if plot is not None:
-        save_figure(plot_comparison(rounds, time_limit), plot)
     if json is not None:
         result = {
             "time_limit": time_limit,
             "seed": seed,
-            "threads": threads,
+            "threads": threads or available_cores(),
             "files": [contest.to_dict() for contest in rounds],
             "summary": summary,
             "interrupted": interrupted,
@@ -83,6 +82,8 @@ def compare(
         write_json(result, json)
     if not quiet and json != "-":
         _print_tables(rounds, summary)
+    if plot is not None:
+        save_figure(plot_comparison(rounds, time_limit), plot)
     return INTERRUPTED if interrupted else 0
 
 

@@ -176,9 +176,9 @@ def require_targets(*paths: str | None, sources: tuple[str | None, ...] = ()) ->
     from os.path import realpath
 
     from metasage.errors import InputError
-    from metasage.io import require_writable
+    from metasage.io import require_writable, split_index
 
-    taken = {realpath(source.partition("#")[0]) for source in sources if source is not None}
+    taken = {realpath(split_index(source)[0]) for source in sources if source is not None}
     for path in paths:
         if path is None or path == "-":
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from metasage.adaptation.callbacks import Callbacks
@@ -73,7 +73,8 @@ class Progress(Callbacks):
 
     def close(self) -> None:
         """Take the line away, and give the terminal its cursor back."""
-        self.status.stop()
+        with suppress(OSError):  # a terminal that was closed
+            self.status.stop()
 
 
 def in_percent(objective: float, best_known: float) -> str:

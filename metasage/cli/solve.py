@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # time, which of less than twenty seconds is over before it has learned anything.
 _LEAST_FOR_NETWORK, _LEAST_BY_DEFAULT = 3.0, 20.0
 
+# Less would be over before torch is imported on a slow machine.
+_LEAST_FOR_TORCH = 2.0
+
 # Pictures are a part of the time limit: what is kept back for them.
 _PICTURES_SHARE, _MOST_FOR_PICTURES = 0.1, 1.5
 
@@ -118,16 +121,22 @@ def solve(
         (preset, sml, augment, improve, engine, device)
         != ("default", "auto", 1, default_improve(), "auto", "cpu")
     )
-    reason = None if improve == "none" else why_no_network(instance, model, asked, time_limit)
+    if improve == "none":
+        reason = why_nothing(time_limit)
+    else:
+        reason = why_no_network(instance, model, asked, time_limit)
     if reason is not None and not quiet:
-        typer.echo(f"metasage: {reason}; local search alone.", err=True)
+        alone = "construction" if improve == "none" else "local search"
+        typer.echo(f"metasage: {reason}; {alone} alone.", err=True)
     if time_limit is not None and (plot is not None or plot_curve is not None):
         time_limit -= min(_MOST_FOR_PICTURES, _PICTURES_SHARE * time_limit)
     with shown_progress(quiet, time_limit, iterations, best_known) as callbacks:
         if reason is not None:
             from metasage.adaptation.local_search import solve_locally
 
-            result = solve_locally(instance, time_limit=time_limit, callbacks=callbacks, **common)
+            result = solve_locally(
+                instance, time_limit=time_limit, callbacks=callbacks, improve=improve, **common
+            )
         else:
             from metasage.adaptation.solve import solve as solve_instance
 
@@ -172,6 +181,13 @@ def solve(
 def default_improve() -> str:
     """Return what measured best, or nothing where the extension was not built."""
     return "none" if find_spec("metasage._native") is None else "final"
+
+
+def why_nothing(time_limit: float | None) -> str | None:
+    """Say why not even a network that was asked for is loaded; None if it is."""
+    if time_limit is not None and time_limit < _LEAST_FOR_TORCH:
+        return f"{time_limit:g} s are too short to load a network"
+    return None
 
 
 def why_no_network(

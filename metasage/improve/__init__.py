@@ -6,10 +6,10 @@ import importlib.util
 from collections.abc import Sequence
 
 from metasage.errors import InputError
-from metasage.improve.improver import Improver, Listener
+from metasage.improve.improver import Improver, Listener, available_cores
 from metasage.problems import Instance, Solution
 
-__all__ = ["Improver", "Listener", "improve", "make_improver"]
+__all__ = ["Improver", "Listener", "available_cores", "improve", "make_improver"]
 
 
 def make_improver(instance: Instance, threads: int | None = None) -> Improver:

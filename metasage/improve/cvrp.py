@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metasage._native import savings
-from metasage.improve.improver import Improver
+from metasage.improve.improver import Improver, available_cores
 from metasage.improve.long_routes import MOST_CUSTOMERS
 from metasage.improve.single_tour import SingleTourImprover, after_depot, native_lengths
 from metasage.improve.split import split
@@ -29,8 +29,9 @@ _IMPORT, _EDGE = 0.6, 3e-7
 _SECONDS_FOR_HELPERS = 4.0
 
 
-# How much longer than joining routes it may take to cut a tour into some.
-_CUTTING = 8.0
+# How much longer than joining routes it may take to cut a tour into some, roughly, and
+# the share of the time left that it has.
+_CUTTING, _CUTTING_SHARE = 8.0, 0.3
 
 
 class CvrpImprover(Improver):
@@ -75,9 +76,15 @@ class CvrpImprover(Improver):
         began = time.monotonic()
         joined = self._joined_routes()
         now = time.monotonic()
-        if deadline is not None and deadline - now < _CUTTING * (now - began):
+        until = None
+        if deadline is not None:
+            if deadline - now < _CUTTING * (now - began):
+                return joined
+            until = now + _CUTTING_SHARE * (deadline - now)
+        try:
+            return self._better(self._cut_tour(until), joined)
+        except TimeoutError:
             return joined
-        return self._better(self._cut_tour(), joined)
 
     def _joined_routes(self) -> Solution:
         """Join those routes that save most (Clarke and Wright 1964)."""
@@ -86,15 +93,15 @@ class CvrpImprover(Improver):
         routes = savings(demand=units, capacity=capacity, **native_lengths(instance))
         return Solution([route.tolist() for route in routes])
 
-    def _cut_tour(self) -> Solution:
+    def _cut_tour(self, deadline: float | None = None) -> Solution:
         """Cut a tour through all customers where that costs least (Beasley 1983)."""
         instance = self._cvrp
         everyone = TspInstance(
             coords=instance.coords, metric=instance.metric, matrix=instance.matrix
         )
         tours = SingleTourImprover(everyone, self.threads)
-        (tour,) = tours.polish([tours.construct()])
-        return split(instance, after_depot(np.array(tour.routes[0])))
+        (tour,) = tours.polish([tours.construct(deadline)], deadline=deadline)
+        return split(instance, after_depot(np.array(tour.routes[0])), deadline)
 
     def _polish(self, solutions: Sequence[Solution], deadline: float | None) -> list[Solution]:
         if not self._is_small:
@@ -152,7 +159,7 @@ class CvrpImprover(Improver):
                 deadline=deadline,
                 kicks=kicks,
                 seed=seed,
-                threads=self.threads,
+                threads=min(self.threads, available_cores()),
                 offer=offer,
             )
         elif deadline is None or kicks is not None:
@@ -166,7 +173,7 @@ class CvrpImprover(Improver):
         from metasage.improve.team import Job, Team
 
         left = deadline - time.monotonic()
-        count = self.threads if left >= _SECONDS_FOR_HELPERS else 1
+        count = min(self.threads, available_cores()) if left >= _SECONDS_FOR_HELPERS else 1
         phases = [deadline - left / 2, deadline] if count > 1 else [deadline]
         with Team(lambda _: self._search) as team:
             for end in phases:

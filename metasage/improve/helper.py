@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import pickle
 import subprocess
 import sys
@@ -12,15 +11,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from metasage.child_process import claim_output, command
+from metasage.child_process import claim_output, command, leave_with_parent
 from metasage.problems.cvrp import CvrpInstance
 
 # How long before the deadline a helper stops, so that its answer arrives in time,
 # and how long it is waited for after it.
 _MARGIN, _GRACE = 0.05, 0.1
-
-# Seconds between looks at whether the other process is still there.
-_BETWEEN_LOOKS = 0.5
 
 Routes = Sequence[Sequence[int]]
 
@@ -88,15 +84,8 @@ class Helper:
         self._thread.start()
 
 
-def _leave_with(parent: int) -> None:
-    """End this process soon after the one that started it, even if that was killed."""
-    while os.getppid() == parent:
-        time.sleep(_BETWEEN_LOOKS)
-    os._exit(1)
-
-
 def _work() -> None:
-    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
+    leave_with_parent()
     output = claim_output()
     from metasage.improve.pyvrp_search import PyvrpSearch
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from metasage.errors import InputError
 from metasage.problems import Instance, Solution, check
@@ -14,11 +17,25 @@ Listener = Callable[[float, float], None]
 """Told of each better solution: seconds since the start, and its objective."""
 
 
-def _cores() -> int:
+_CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
+
+
+def available_cores() -> int:
     """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):  # not everywhere
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return max(1, min(cores, _quota()))
+
+
+def _quota() -> int:
+    """Return the cores that a container may use at once, which affinity does not tell."""
+    try:
+        quota, period = _CPU_MAX.read_text(encoding="ascii").split()
+        return math.ceil(int(quota) / int(period))
+    except (OSError, ValueError):  # none, or "max"
+        return sys.maxsize
 
 
 class Improver(ABC):
@@ -34,7 +51,7 @@ class Improver(ABC):
 
     def __init__(self, instance: Instance, threads: int | None = None) -> None:
         self.instance = instance
-        self.threads = _cores() if threads is None else threads
+        self.threads = available_cores() if threads is None else threads
         if self.threads < 1:
             raise InputError(f"threads is {threads} and must be at least 1.")
 

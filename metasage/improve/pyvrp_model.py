@@ -26,6 +26,9 @@ from metasage.problems.tsp import TspInstance
 # penalties with which PyVRP drives infeasibility out.
 _RESOLUTION = 10_000
 
+# An OP's largest prize in least ones, at most.
+_MOST_PRIZES = 100
+
 
 class PyvrpModel:
     """An instance as PyVRP sees it.
@@ -71,8 +74,9 @@ class PyvrpModel:
         if isinstance(instance, CvrpInstance):
             return [pyvrp.Client(node, delivery=[int(self._demand[node])]) for node in nodes]
         if isinstance(instance, OpInstance):
-            # The tour's length decides only between tours of equal prize.
-            least = instance.prize[instance.prize > 0].min(initial=1.0)
+            # The least prize is worth more than any tour is long, unless the largest were
+            # then worth more than PyVRP can charge for a tour that is too long.
+            least = max(instance.least_prize, float(instance.prize.max()) / _MOST_PRIZES)
             worth = instance.prize * (2.0 * instance.max_length / least)
         elif isinstance(instance, PctspInstance):
             worth = instance.penalty + weight * instance.prize
@@ -111,11 +115,16 @@ def _priced_unit(unit: float, longest: float, heaviest: int) -> float:
     """Return a unit of length in which PyVRP's penalties can price overload.
 
     A vehicle that carries the heaviest demand too much must cost about the longest
-    edge, and a penalty lies between 0.1 and 100,000 for each unit of load.
+    edge, and a penalty lies between 0.1 and 100,000 for each unit of load. One unit
+    too much must not be cheap, either, unless units of load are very small.
     """
-    if longest == 0 or heaviest == 0 or 0.5 <= longest * unit / heaviest <= 2 * _RESOLUTION:
+    if longest == 0 or heaviest == 0:
         return unit
-    return max(_RESOLUTION, heaviest) / longest
+    coarse = max(_RESOLUTION, heaviest)
+    can_price_all = 0.5 <= longest * unit / heaviest <= 2 * _RESOLUTION
+    if can_price_all and longest * unit <= 10 * coarse:
+        return unit
+    return coarse / longest
 
 
 def _visits(route: Any) -> list[int]:

@@ -97,10 +97,11 @@ class PyvrpSearch:
         return PenaltyManager(([load], duration, distance), params)
 
     def polish(self, routes: Routes) -> list[list[int]]:
-        """Descend to a local optimum; overloads cost so much that none remain."""
+        """Descend from feasible routes to a local optimum, where overload costs the most."""
         start = self._model.to_pyvrp(Routing(routes), self._data)
         evaluator = self._penalties().max_cost_evaluator()
-        return self._routes(self._descent(start, evaluator, exhaustive=True))
+        found = self._descent(start, evaluator, exhaustive=True)
+        return self._routes(found if found.is_feasible() else start)
 
     def run(
         self, routes: Routes, deadline: float | None, kicks: int | None, seed: int, offer: Offer
@@ -112,7 +113,9 @@ class PyvrpSearch:
             # A good solution at once; the search may pass through overloaded ones first.
             routes = self.polish(routes)
             offer(routes)
-        offers = _Offers(lambda found: offer(self._routes(found)))
+        # The clock must not decide which solutions count where iterations do.
+        pause = _BETWEEN_OFFERS if kicks is None else 0.0
+        offers = _Offers(lambda found: offer(self._routes(found)), pause)
         params = IteratedLocalSearchParams(
             history_length=history,
             # Each of the many first improvements would cost a search of all routes.
@@ -141,14 +144,14 @@ class PyvrpSearch:
 class _Offers(IteratedLocalSearchCallbacks):
     """Passes better solutions on, but not each of the many that come in the beginning."""
 
-    def __init__(self, offer: Callable[[Solution], None]) -> None:
-        self._offer = offer
+    def __init__(self, offer: Callable[[Solution], None], pause: float) -> None:
+        self._offer, self._pause = offer, pause
         self._last = 0.0
         self._pending: Solution | None = None
 
     def on_best(self, best: Solution) -> None:
         self._pending = best
-        if time.monotonic() > self._last + _BETWEEN_OFFERS:
+        if time.monotonic() >= self._last + self._pause:
             self.flush()
 
     def flush(self) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import metasage._native as _native
 from metasage.improve.improver import Improver
+from metasage.improve.places import Places
 from metasage.problems import Instance, Solution
 from metasage.problems.metric import METRICS
 from metasage.problems.op import OpInstance
@@ -42,7 +43,8 @@ class SingleTourImprover(Improver):
 
     def __init__(self, instance: Instance, threads: int | None = None) -> None:
         super().__init__(instance, threads)
-        self._native = _native.TourImprover(**_arguments(instance))
+        self._places = Places.of(instance)
+        self._native = _native.TourImprover(**_arguments(instance, self._places))
         self._depot = int(instance.problem.has_depot)
 
     @property
@@ -57,7 +59,7 @@ class SingleTourImprover(Improver):
         return first
 
     def starts(self, deadline: float | None = None) -> list[Solution]:  # noqa: D102
-        tours = self._native.construct(threads=self.threads, seed=0)
+        tours = self._native.construct(threads=self.threads, seed=0, seconds_left=_left(deadline))
         return [self._to_solution(tour) for tour in tours]
 
     def _polish(self, solutions: Sequence[Solution], deadline: float | None) -> list[Solution]:
@@ -89,9 +91,12 @@ class SingleTourImprover(Improver):
 
     def _to_tour(self, solution: Solution) -> Tour:
         nodes = [node for route in solution.routes for node in route]
-        return np.array([0, *nodes] if self._depot else nodes, dtype=np.int32)
+        tour = np.array([0, *nodes] if self._depot else nodes, dtype=np.int32)
+        return tour if self._places is None else self._places.reduced(tour)
 
     def _to_solution(self, tour: Tour) -> Solution:
+        if self._places is not None:
+            tour = self._places.expanded(tour)
         return Solution([(after_depot(tour) if self._depot else tour).tolist()])
 
 
@@ -113,12 +118,16 @@ def native_lengths(instance: Instance) -> dict[str, Any]:
     return {"measure": "EXPLICIT", "rounding": "none", "data": matrix}
 
 
-def _arguments(instance: Instance) -> dict[str, Any]:
-    """Describe an instance to the native search."""
+def _arguments(instance: Instance, places: Places | None) -> dict[str, Any]:
+    """Describe an instance to the native search, place by place if nodes share some."""
     arguments = native_lengths(instance) | {"problem": instance.problem.name}
     if isinstance(instance, OpInstance):
         arguments |= {"prize": instance.prize, "bound": instance.max_length}
     if isinstance(instance, PctspInstance):
         arguments |= {"prize": instance.prize, "penalty": instance.penalty}
         arguments["bound"] = instance.min_prize
+    if places is not None:
+        arguments["data"] = np.ascontiguousarray(arguments["data"][places.first])
+        for name in {"prize", "penalty"} & arguments.keys():
+            arguments[name] = places.sums(arguments[name])
     return arguments

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from metasage.problems import Solution
@@ -9,8 +11,11 @@ from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
 
+# Starts of routes between looks at the clock.
+_BETWEEN_LOOKS = 64
 
-def split(instance: CvrpInstance, tour: Indices) -> Solution:
+
+def split(instance: CvrpInstance, tour: Indices, deadline: float | None = None) -> Solution:
     """Cut a tour of customers into routes, each within capacity, of least total length.
 
     Parameters
@@ -19,6 +24,13 @@ def split(instance: CvrpInstance, tour: Indices) -> Solution:
         The instance.
     tour
         All customers in the order of the tour.
+    deadline
+        Time of `time.monotonic` at which to give up.
+
+    Raises
+    ------
+    TimeoutError
+        If it gave up.
     """
     units, capacity = exact_units(instance.demand, instance.capacity, MOST_IN_INTEGERS)
     loads = np.concatenate([[0.0], np.cumsum(units[tour], dtype=np.float64)])
@@ -29,6 +41,8 @@ def split(instance: CvrpInstance, tour: Indices) -> Solution:
     best[0] = 0.0
     start_of = np.zeros(len(tour) + 1, dtype=np.int64)
     for start in range(len(tour)):
+        if deadline is not None and start % _BETWEEN_LOOKS == 0 and time.monotonic() > deadline:
+            raise TimeoutError
         # A route from `start` may end anywhere up to the last that it can carry.
         end = int(np.searchsorted(loads, loads[start] + float(capacity), side="right")) - 1
         end = max(end, start + 1)  # a customer that fits no vehicle: the checker will say so

@@ -8,6 +8,7 @@ from metasage.io.reading import (
     read_instance,
     read_set,
     read_solution,
+    split_index,
 )
 from metasage.io.solution import FileSolution
 from metasage.io.writing import require_solution_suffix, write_instance, write_set, write_solution
@@ -22,6 +23,7 @@ __all__ = [
     "read_solution",
     "require_solution_suffix",
     "require_writable",
+    "split_index",
     "write_atomically",
     "write_instance",
     "write_set",

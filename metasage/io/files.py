@@ -90,10 +90,13 @@ def require_writable(path: AnyPath) -> None:
     """
     if os.path.isdir(path):
         raise InputError("this is a folder, and a file was to be written.", path)
-    folder = os.path.dirname(os.path.abspath(path))
+    real = os.path.realpath(path)
+    folder, exists = os.path.dirname(real), os.path.exists(real)
     if not os.path.isdir(folder):
         raise InputError("the folder of this file does not exist.", path)
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+    # A file is replaced by a new one in its folder; a device or a pipe is not.
+    needed = [folder] if os.path.isfile(real) or not exists else []
+    if not all(os.access(place, os.W_OK) for place in [*needed, *([real] if exists else [])]):
         raise InputError("the file cannot be written: permission denied.", path)
 
 

@@ -56,7 +56,7 @@ def read(
     """
     if problem is not None:
         get_problem(problem)
-    file, index = _split_index(path)
+    file, index = split_index(path)
     with located(file):
         try:
             content = _read_content(load(file), file, problem)
@@ -122,7 +122,8 @@ def _rounded(content: Content, rounding: str) -> Content:
     return content.with_rounding(rounding)
 
 
-def _split_index(path: AnyPath) -> tuple[AnyPath, int | None]:
+def split_index(path: AnyPath) -> tuple[AnyPath, int | None]:
+    """Tell the file and the index of ``SET.npz#INDEX``; a file may have a # in its name, too."""
     text = os.fspath(path)
     file, mark, index = text.rpartition("#")
     if not mark or not file or os.path.lexists(text):

@@ -51,6 +51,12 @@ class OpInstance(Instance):
         self._store("prize", self.prize, (self.num_nodes,))
         self._store_number("max_length", self.max_length)
 
+    @property
+    def least_prize(self) -> float:
+        """The smallest prize that is one, or 1 where nothing is worth anything."""
+        worthy = self.prize[self.prize > 0]
+        return float(worthy.min()) if worthy.size else 1.0
+
 
 class Op(Problem):
     """Orienteering problem, with prizes that grow with the distance to the depot."""

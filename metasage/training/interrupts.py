@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a question that a loop asks when it can stop."""
+"""Ctrl-C and its like as a question that a loop asks when it can stop."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+from metasage.signals import ending_signals
 
 
 @contextmanager
@@ -17,7 +19,7 @@ def stop_politely() -> Iterator[Callable[[], bool]]:
         nonlocal asked
         asked = True
 
-    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.signal(number, ask) for number in ending_signals()}
     try:
         yield lambda: asked
     finally:

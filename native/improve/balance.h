@@ -20,18 +20,23 @@ public:
             gather();
     }
 
-    // Makes use of what the bound leaves.
-    void use_slack(int most) {
+    // Makes use of what the bound leaves. `late` is asked now and then and ends it early.
+    template <class Late>
+    void use_slack(int most, Late late) {
+        int looked = 0;
+        const auto over = [&] { return ++looked % BETWEEN_LOOKS == 0 && late(); };
         if (task_.goal == Goal::most_prize)
-            fill(most);
+            fill(most, over);
         else
-            trim();
+            trim(over);
     }
 
     // Nodes that are looked at after a kick, of those left out.
     static constexpr int SAMPLE = 200;
 
 private:
+    static constexpr int BETWEEN_LOOKS = 256;
+
     struct Ranked {
         double rate;
         int node;
@@ -68,7 +73,8 @@ private:
     }
 
     // Inserts what fits, most prize for its length first.
-    void fill(int most) {
+    template <class Over>
+    void fill(int most, Over over) {
         rank_others(most);
         greedily(
             [&](int node) {
@@ -76,12 +82,12 @@ private:
                 const bool fits = state_.totals.length + longer <= task_.bound;
                 return fits ? ratio(task_.prize[node], std::max(longer, 0.0)) : 0.0;
             },
-            [&](int node) { state_.insert(node, state_.best_place(node)); },
-            [] { return false; });
+            [&](int node) { state_.insert(node, state_.best_place(node)); }, over);
     }
 
     // Drops what costs more than its penalty as long as enough prize remains.
-    void trim() {
+    template <class Over>
+    void trim(Over over) {
         rank_tour();
         greedily(
             [&](int node) {
@@ -89,7 +95,7 @@ private:
                 const double gain = state_.saving(node) - task_.penalty[node];
                 return enough && gain > task_.least_gain ? ratio(gain, task_.prize[node]) : 0.0;
             },
-            [&](int node) { state_.drop(node); }, [] { return false; });
+            [&](int node) { state_.drop(node); }, over);
     }
 
     void rank_tour() {

@@ -15,14 +15,15 @@ public:
         : task_(task), order_(order), rank_(order.size()) {}
 
     // The tours around those places that promise most prize, that one first.
-    std::vector<std::vector<int>> build(int wanted) {
+    template <class Late>
+    std::vector<std::vector<int>> build(int wanted, Late late) {
         struct Candidate {
             double prize;
             std::vector<int> tour;
         };
         std::vector<Candidate> found;
         const int nodes = int(order_.size()), centres = std::min(CENTRES, nodes);
-        for (int number = 0; number < centres; ++number) {
+        for (int number = 0; number < centres && !late(); ++number) {
             rank_around(order_[size_t(number) * nodes / centres]);
             const int count = largest_fitting();
             found.push_back({prize_of(count), tour_of(count)});
@@ -31,7 +32,8 @@ public:
             return a.prize > b.prize;
         });
         std::vector<std::vector<int>> tours;
-        for (int i = 0; i < std::min(wanted, centres); ++i) tours.push_back(std::move(found[i].tour));
+        for (int i = 0; i < std::min(wanted, int(found.size())); ++i)
+            tours.push_back(std::move(found[i].tour));
         return tours;
     }
 
@@ -42,13 +44,15 @@ private:
 
     // Numbers the nodes by their distance from a centre, the depot first.
     void rank_around(int centre) {
-        by_rank_ = order_;
-        std::sort(by_rank_.begin(), by_rank_.end(), [&](int a, int b) {
-            if ((a == 0) != (b == 0)) return a == 0;
-            const double from_a = task_.lengths(centre, a), from_b = task_.lengths(centre, b);
-            return from_a != from_b ? from_a < from_b : a < b;
-        });
-        for (size_t i = 0; i < by_rank_.size(); ++i) rank_[by_rank_[i]] = int(i);
+        std::vector<std::pair<double, int>> by_distance;
+        for (const int node : order_)
+            by_distance.emplace_back(node == 0 ? -1.0 : task_.lengths(centre, node), node);
+        std::sort(by_distance.begin(), by_distance.end());
+        by_rank_.clear();
+        for (const auto &[distance, node] : by_distance) {
+            rank_[node] = int(by_rank_.size());
+            by_rank_.push_back(node);
+        }
     }
 
     int largest_fitting() const {

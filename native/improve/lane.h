@@ -29,7 +29,7 @@ public:
         state_.descend(late);
         if (task_.selective()) {
             balance_.restore();
-            balance_.use_slack(state_.tour.nodes());
+            balance_.use_slack(state_.tour.nodes(), late);
             state_.descend(late);
         }
         state_.tour.journaling = true;
@@ -104,7 +104,7 @@ private:
         state_.choice = State::Choice::fixed;
         balance_.restore();
         state_.descend(late);
-        balance_.use_slack(Balance::SAMPLE);
+        balance_.use_slack(Balance::SAMPLE, late);
         state_.descend(late);
     }
 

@@ -20,6 +20,8 @@ public:
         }
         std::iota(order_.begin(), order_.end(), 0);
         build(0, int(order_.size()));
+        rank_.resize(order_.size());
+        for (size_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = int(i);
     }
 
     struct Found {
@@ -99,9 +101,12 @@ private:
         }
         const Split &here = splits_[split];
         if (quadrant != EVERYWHERE && is_outside(here, node, quadrant)) return;
+        if (int(found.size()) == count && distance(node, here) >= found.back().distance) return;
         const int middle = (from + to) / 2;
         const double beyond = places_[node][here.axis] - here.value;
-        const bool upper = beyond >= 0;
+        // Of many nodes at one place, each begins with those beside it in the tree: if all
+        // began at the same end, they would have the same few neighbours.
+        const bool upper = beyond != 0.0 ? beyond > 0.0 : rank_[node] >= middle;
         const auto half = [&](bool top) {
             if (top)
                 search(middle, to, here.after, node, quadrant, count, found);
@@ -128,18 +133,31 @@ private:
     }
 
     double distance(int a, int b) const {
+        return from_parts([&](int axis) { return std::fabs(places_[a][axis] - places_[b][axis]); });
+    }
+
+    // To the nearest corner or side of a box.
+    double distance(int node, const Split &box) const {
+        return from_parts([&](int axis) {
+            const double at = places_[node][axis];
+            return std::max({0.0, box.low[axis] - at, at - box.high[axis]});
+        });
+    }
+
+    template <class Part>
+    double from_parts(Part part) const {
         double sum = 0.0, most = 0.0;
         for (int axis = 0; axis < 3; ++axis) {
-            const double part = in_norm(std::fabs(places_[a][axis] - places_[b][axis]));
-            sum += part;
-            most = std::max(most, part);
+            const double one = in_norm(part(axis));
+            sum += one;
+            most = std::max(most, one);
         }
         return norm_ == Measure::maximum ? most : sum;
     }
 
     Measure norm_;
     std::vector<Place> places_;
-    std::vector<int> order_;
+    std::vector<int> order_, rank_;  // the nodes from leaf to leaf, and where each stands
     std::vector<Split> splits_;
 };
 

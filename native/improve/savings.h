@@ -20,11 +20,16 @@ public:
     // Routes without the depot, which is node 0.
     std::vector<std::vector<int>> build() {
         Pieces pieces(lengths_.nodes());
-        for (const Pair &pair : by_saving())
-            if (pieces.can_join(pair.a, pair.b)) {
-                const int64_t joint = load_[pieces.find(pair.a)] + load_[pieces.find(pair.b)];
-                if (joint <= capacity_) load_[pieces.join(pair.a, pair.b)] = joint;
-            }
+        const auto offer = [&](int a, int b) {
+            if (!pieces.can_join(a, b)) return;
+            const int64_t joint = load_[pieces.find(a)] + load_[pieces.find(b)];
+            if (joint <= capacity_) load_[pieces.join(a, b)] = joint;
+        };
+        // Nothing saves a customer more than to come along with another of the same place.
+        const std::vector<int> nodes = by_place();
+        for (size_t i = 1; i < nodes.size(); ++i)
+            if (is_twin(nodes[i - 1], nodes[i])) offer(nodes[i - 1], nodes[i]);
+        for (const Pair &pair : by_saving()) offer(pair.a, pair.b);
         std::vector<std::vector<int>> routes;
         std::vector<char> used(lengths_.nodes(), 0);
         for (int node = 1; node < lengths_.nodes(); ++node) {
@@ -41,6 +46,23 @@ private:
         double saving;
         int a, b;
     };
+
+    // The customers, those of one place one after another.
+    std::vector<int> by_place() const {
+        std::vector<int> nodes;
+        if (!lengths_.has_places()) return nodes;
+        for (int node = 1; node < lengths_.nodes(); ++node) nodes.push_back(node);
+        std::sort(nodes.begin(), nodes.end(), [&](int a, int b) {
+            const Point p = lengths_.points()[a], q = lengths_.points()[b];
+            return std::tie(p.x, p.y, a) < std::tie(q.x, q.y, b);
+        });
+        return nodes;
+    }
+
+    bool is_twin(int a, int b) const {
+        const Point p = lengths_.points()[a], q = lengths_.points()[b];
+        return p.x == q.x && p.y == q.y && lengths_(a, b) == 0.0;
+    }
 
     std::vector<Pair> by_saving() const {
         std::vector<Pair> pairs;

@@ -41,9 +41,11 @@ public:
         Tours starts{GreedyTour(task_.lengths, task_.neighbours).build()};
         if (!task_.selective()) return {{starts.front(), {}}};
         if (task_.goal == Goal::most_prize) {
+            Tours dense = CompactTours(task_, starts.front()).build(DENSE, [&] { return late(); });
+            // To drop most of very many nodes, one by one, takes too long.
+            if (task_.lengths.nodes() > MOST_TO_DROP) starts.clear();
             starts.push_back({0});
-            for (auto &tour : CompactTours(task_, starts.front()).build(DENSE))
-                starts.push_back(std::move(tour));
+            std::move(dense.begin(), dense.end(), std::back_inserter(starts));
         }
         return from_each(starts, [&](Lane &lane) { lane.prepare([&] { return late(); }); });
     }
@@ -65,6 +67,7 @@ public:
         });
         best_ = found.front();
         bool go_on = listen(best_);
+        if (!go_on || late()) return;
         lanes_.resize(lanes);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(effort_.threads)
         for (int i = 0; i < lanes; ++i) {
@@ -86,6 +89,7 @@ private:
     static constexpr int LANES = 4;
     // Dense tours that an OP starts with.
     static constexpr int DENSE = 4;
+    static constexpr int MOST_TO_DROP = 20'000;
     // How hot the search begins, in mean edges; at its end it is cold.
     static constexpr double TOUR_HEAT = 0.3, CHOICE_HEAT = 1.0;
     static constexpr int64_t ROUND = 500;

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -94,3 +95,13 @@ def test_nonsense_is_a_failure(install, text, sentence):
     install("concorde", f'open(sys.argv[sys.argv.index("-o") + 1], "w").write("{text}")')
     with pytest.raises(BaselineError, match=sentence):
         get_baseline("concorde").solve(metasage.generate("tsp", 9, 1, 1)[0], 5.0, 1)
+
+
+def test_lkh_may_use_more_vehicles_than_the_demand_needs(install, tmp_path):
+    # Three loads of 6 for vehicles of 10: two could carry 18, but not these.
+    install("LKH", f"import shutil; shutil.copy(sys.argv[1], {str(tmp_path / 'seen')!r})\n" + LKH)
+    instance = metasage.generate("cvrp", 3, 1, 1)[0]
+    instance = replace(instance, demand=np.array([0.0, 6, 6, 6]), capacity=10.0)
+    get_baseline("lkh3").solve(instance, 5.0, 1)
+    lines = (tmp_path / "seen").read_text().splitlines()
+    assert {"VEHICLES = 3", "MTSP_MIN_SIZE = 0", "SPECIAL"} <= set(lines)

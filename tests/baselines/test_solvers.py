@@ -1,5 +1,6 @@
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -179,3 +180,30 @@ def test_whole_lengths_keep_the_order_of_tours():
     whole, unit = with_whole_lengths(explicit, 1_000_000)
     assert (whole.matrix == np.rint(whole.matrix)).all()
     assert whole.tour_length(tour) / unit == pytest.approx(instance.tour_length(tour), rel=1e-5)
+
+
+def test_ortools_starts_with_enough_prize_also_after_rounding():
+    # Three thirds are enough, but not if each is rounded down: the start needs a fourth.
+    third = np.r_[0.0, np.full(6, 1 / 3)]
+    instance = metasage.generate("pctsp", 6, 1, 1)[0]
+    instance = replace(instance, prize=third, penalty=np.zeros(7), min_prize=1.0)
+    outcome = installed("ortools").solve(instance, 2.0, 1)
+    assert metasage.check(instance, outcome.solution).feasible
+
+
+@pytest.mark.parametrize("scale", [1.0, 1000.0, 0.01])
+def test_the_unit_of_an_op_s_prizes_does_not_matter_to_pyvrp(scale):
+    instance = metasage.generate("op", 10, 1, 1)[0]
+    prize = np.r_[0.0, np.arange(1.0, 11.0)] * scale
+    clients = PyvrpModel(replace(instance, prize=prize)).data().clients()
+    worth = [client.prize for client in clients]
+    expected = 2.0 * instance.max_length * PyvrpModel(instance).unit * np.arange(1, 11)
+    assert worth == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_tiny_prize_does_not_make_others_boundless_to_pyvrp():
+    instance = metasage.generate("op", 10, 1, 1)[0]
+    prize = np.r_[0.0, 1e-6, np.ones(9)]
+    model = PyvrpModel(replace(instance, prize=prize))
+    worth = [client.prize for client in model.data().clients()]
+    assert max(worth) <= 200 * instance.max_length * model.unit + 1

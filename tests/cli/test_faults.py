@@ -121,3 +121,16 @@ def test_a_kill_leaves_the_earlier_solution(examples, tmp_path):
     running.kill()
     running.wait()
     assert target.read_text() == "an earlier solution\n"
+
+
+def test_the_paper_s_method_without_time_to_load_it_is_an_answer(metasage, examples, tmp_path):
+    target = tmp_path / "out.json"
+    code, _, err = metasage(
+        "solve", examples / "town200.vrp", "--improve", "none", "--time-limit", 1, "--json", target
+    )
+    assert (code, err) == (
+        0, "metasage: 1 s are too short to load a network; construction alone.\n"
+    )  # fmt: skip
+    found = json.loads(target.read_text())
+    assert (found["method"], found["improve"], found["feasible"]) == ("construction", "none", True)
+    assert [stage for stage, *_ in found["stages"]] == ["construction"]

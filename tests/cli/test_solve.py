@@ -95,7 +95,7 @@ def test_wrong_references_are_one_sentence(metasage, network, tmp_path, content)
     assert "a JSON list of positive numbers was expected." in err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_at_any_time_ends_with_130(network, examples, tmp_path, number):
     solution = tmp_path / "best.sol"
     command = [sys.executable, "-m", "metasage.cli", "solve", str(examples / "square.vrp")]

@@ -157,10 +157,20 @@ def test_many_first_improvements_are_passed_on_together():
     from metasage.improve.pyvrp_search import _Offers
 
     heard = []
-    offers = _Offers(heard.append)
+    offers = _Offers(heard.append, 0.2)
     for found in ("first", "second", "third"):
         offers.on_best(found)
     assert heard == ["first"]
     offers.flush()
     offers.flush()
     assert heard == ["first", "third"]
+
+
+def test_without_a_pause_every_improvement_is_passed_on():
+    from metasage.improve.pyvrp_search import _Offers
+
+    heard = []
+    offers = _Offers(heard.append, 0.0)
+    for found in ("first", "second", "third"):
+        offers.on_best(found)
+    assert heard == ["first", "second", "third"]

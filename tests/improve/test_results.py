@@ -7,6 +7,7 @@ from improve_cases import PROBLEMS, make_instance, may_fail, no_worse, objective
 from metasage.improve import _searching, improve, make_improver
 from metasage.improve.tiny import TinyImprover
 from metasage.problems import Solution, check
+from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.metric import EXACT_2D, METRICS
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
@@ -135,3 +136,21 @@ def test_nodes_on_a_line_are_visited_there_and_back(slope):
     improver = make_improver(instance)
     found = improver.improve(kicks=3000, seed=1)
     assert check(instance, found).objective == pytest.approx(2 * 2999 * (1 + slope**2) ** 0.5)
+
+
+def test_metres_do_not_hide_overload():
+    # Lengths up to a million: what PyVRP can charge for one unit of load too much is then
+    # less than an edge, unless lengths are put in larger units.
+    random = np.random.default_rng(0)
+    instance = CvrpInstance(
+        coords=random.integers(0, 10**6, (151, 2)).astype(float),
+        metric=METRICS["EUC_2D"],
+        demand=np.r_[0.0, random.integers(1, 101, 150)],
+        capacity=500.0,
+    )
+    improver = make_improver(instance)
+    start = improver.construct()
+    (polished,) = improver.polish([start])
+    assert objective(instance, polished) < objective(instance, start)
+    found = improver.improve([start], kicks=400)
+    assert objective(instance, found) < 0.99 * objective(instance, start)

@@ -1,14 +1,21 @@
 """What a search begins with where nothing is given."""
 
+import time
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from improve_cases import make_instance, objective, optimum
 
+import metasage
 import metasage._native as _native
 from metasage.improve import make_improver
 from metasage.improve.nearest import nearest_neighbour
+from metasage.improve.split import split
 from metasage.problems import Solution, check
 from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.metric import EXPLICIT
+from metasage.problems.tsp import TspInstance
 
 
 def join(coords, demand, capacity):
@@ -52,9 +59,51 @@ def test_a_cvrp_starts_with_the_better_of_two_ways(capacity, better):
 
 @pytest.mark.parametrize("nodes", [1500, 5000])
 def test_an_op_of_many_nodes_starts_dense(nodes):
-    import metasage
-
     instance = metasage.generate("op", nodes, 1, 5)[0]
     start = make_improver(instance).construct()
     assert check(instance, start).feasible
     assert objective(instance, start) > 1.2 * objective(instance, nearest_neighbour(instance))
+
+
+def test_many_customers_of_one_place_share_routes():
+    # 150 flats in each of four houses: neighbour lists that hold flats of the same house alone
+    # must not leave any of them a route of their own.
+    houses = np.repeat([(9, 0), (0, 9), (-9, 0), (0, -9)], 150, axis=0)
+    routes = join([(0, 0), *houses], [0, *[1] * 600], 150)
+    assert sorted(map(len, routes)) == [150] * 4
+
+
+@pytest.mark.parametrize("problem", ["tsp", "pctsp", "op", "cvrp"])
+def test_a_start_that_has_no_time_is_feasible(problem):
+    instance = metasage.generate(problem, 3000, 1, 5)[0]
+    start = make_improver(instance).construct(time.monotonic() - 1.0)
+    assert check(instance, start).feasible
+
+
+def test_an_op_of_very_many_nodes_starts_without_the_tour_through_all():
+    instance = metasage.generate("op", 20_001, 1, 5, max_length=3.0)[0]
+    improver = make_improver(instance)
+    starts = improver.starts()
+    assert len(starts) == 5
+    assert all(check(instance, start).feasible for start in starts)
+
+
+def test_a_tour_that_takes_too_long_to_cut_is_given_up():
+    instance = make_instance("cvrp", 300, 0)
+    improver = make_improver(instance)
+    with pytest.raises(TimeoutError):
+        split(instance, np.arange(1, 300), time.monotonic() - 1.0)
+    with patch("metasage.improve.cvrp.split", side_effect=TimeoutError):
+        assert improver.construct() == improver._joined_routes()
+
+
+def test_a_matrix_with_a_row_of_zeros_has_a_local_optimum():
+    # A node at no distance from all others opens the tour; the rest is a grid, where many
+    # exchanges gain nothing but rounding.
+    side = np.arange(7) * 0.1
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    matrix = np.zeros((50, 50))
+    matrix[1:, 1:] = np.linalg.norm(grid[:, None] - grid, axis=-1)
+    instance = TspInstance(matrix=matrix, metric=EXPLICIT)
+    found = make_improver(instance).improve(kicks=5000)
+    assert objective(instance, found) == pytest.approx(4.8)

@@ -157,3 +157,27 @@ def test_too_little_memory_is_told_in_a_sentence(save, monkeypatch):
 
     monkeypatch.setattr(reading, "scan", exhaust)
     assert refusal(save("TYPE: TSP")) == "the file needs more memory than there is."
+
+
+def test_what_cannot_be_written_is_told_before(tmp_path, monkeypatch):
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    (folder / "old.sol").write_text("old")
+    (tmp_path / "link.sol").symlink_to(tmp_path / "nowhere" / "x.sol")
+    (tmp_path / "other.sol").symlink_to(folder / "old.sol")
+
+    def sentence(path):
+        with pytest.raises(InputError) as caught:
+            files.require_writable(path)
+        return caught.value.message
+
+    assert sentence(tmp_path / "link.sol") == "the folder of this file does not exist."
+    # Root may write everything, so the folder is closed by hand.
+    allowed = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: path != str(folder) and allowed(path, mode)
+    )
+    for path in (folder / "new.sol", folder / "old.sol", tmp_path / "other.sol"):
+        assert sentence(path) == "the file cannot be written: permission denied."
+    files.require_writable(tmp_path / "fine.sol")
+    files.require_writable("/dev/null")

@@ -1,0 +1,63 @@
+"""Nodes that lie at one place, which a tour visits one after another at no cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metasage.problems import Instance
+from metasage.problems.metric import Floats, Indices
+
+
+class Places:
+    """Groups of nodes, of which a tour visits all or none.
+
+    Parameters
+    ----------
+    members
+        Nodes of each place, the smallest first; places are in the order of those.
+    """
+
+    def __init__(self, members: Sequence[Indices]) -> None:
+        self.members = members
+        self.first = np.array([group[0] for group in members])
+        self.place_of = np.empty(sum(map(len, members)), dtype=np.int64)
+        for place, group in enumerate(members):
+            self.place_of[group] = place
+
+    @classmethod
+    def of(cls, instance: Instance) -> Self | None:
+        """Group the nodes of an instance; None if each has a place to itself."""
+        if instance.matrix is not None or instance.coords is None:
+            return None
+        _, first, place_of = np.unique(
+            instance.coords, axis=0, return_index=True, return_inverse=True
+        )
+        if len(first) == instance.num_nodes or instance.lengths(*_a_pair(first, place_of)).any():
+            return None  # some metrics put twins a unit apart
+        by_place = np.argsort(place_of.ravel(), kind="stable")
+        starts = np.cumsum(np.bincount(place_of.ravel()))[:-1]
+        groups = np.split(by_place, starts)
+        return cls(sorted(groups, key=lambda group: int(group[0])))
+
+    def sums(self, values: Floats) -> Floats:
+        """Add up what the nodes of each place bring."""
+        return np.bincount(self.place_of, values).astype(np.float64)
+
+    def reduced(self, tour: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Turn a tour of nodes into one of places, each where the tour came to it first."""
+        places, at = np.unique(self.place_of[tour], return_index=True)
+        return places[np.argsort(at)].astype(np.int32)
+
+    def expanded(self, tour: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Turn a tour of places into one of nodes."""
+        return np.concatenate([self.members[place] for place in tour]).astype(np.int32)
+
+
+def _a_pair(first: Indices, place_of: Indices) -> tuple[Indices, Indices]:
+    """Find two nodes of one place."""
+    others = np.setdiff1d(np.arange(place_of.size), first)
+    return first[place_of.ravel()[others[:1]]], others[:1]

@@ -11,7 +11,7 @@ BUILT := $(VENV)/.built
 demo: $(BUILT)
 	mkdir -p demo
 	$(BIN)/metasage info examples/town200.vrp
-	$(BIN)/metasage solve examples/town200.vrp --time-limit 20 -o demo/town200.sol --plot demo/town200.png
+	$(BIN)/metasage solve examples/town200.vrp --method sage --time-limit 20 -o demo/town200.sol --plot demo/town200.png
 	$(BIN)/metasage check examples/town200.vrp demo/town200.sol
 	@echo "the picture is demo/town200.png"
 

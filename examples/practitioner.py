@@ -4,7 +4,7 @@
 
 The same on the command line:
 
-    metasage solve examples/town200.vrp --time-limit 20 -o town200.sol --plot town200.png
+    metasage solve examples/town200.vrp --method sage --time-limit 20 -o town.sol --plot town.png
 """
 
 import sys

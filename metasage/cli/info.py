@@ -55,13 +55,18 @@ def describe(instance: Instance) -> dict[str, Any]:
 
 
 def what_solves(instance: Instance) -> dict[str, Any]:
-    """Name what ``metasage solve`` uses for an instance, if it has time; None for nothing."""
+    """Name what ``metasage solve`` uses for an instance; None for nothing."""
     from metasage.cli.solve import default_improve, why_no_network
     from metasage.policies.library import default_model, shipped_models
     from metasage.policies.metadata import read_metadata, training_size
 
     improve = default_improve()
-    chosen = {"engine": "torch" if improve == "none" else "native", "improve": improve}
+    has_extension = improve != "none"
+    chosen = {
+        "method under a time limit": "local-search" if has_extension else "sage",
+        "engine": "native" if has_extension else "torch",
+        "improve": improve,
+    }
     if why_no_network(instance, None, False, None) is not None:
         return {"method": "local-search", "model": None, "sml": None} | chosen
     name = default_model(instance.problem.name)

@@ -68,9 +68,10 @@ class Instance:
             if not np.array_equal(self.matrix, self.matrix.T):
                 raise InputError("the matrix of lengths is not symmetric.")
             # Files put anything there; an empty route must still cost nothing.
-            object.__setattr__(
-                self, "matrix", as_floats(self.matrix * (1 - np.eye(len(self.matrix))))
-            )
+            if self.matrix.diagonal().any():
+                matrix = self.matrix.copy()
+                np.fill_diagonal(matrix, 0.0)
+                object.__setattr__(self, "matrix", as_floats(matrix))
         if self.num_nodes < 1:
             raise InputError("an instance needs at least one node.")
         labels = np.arange(self.num_nodes) if self.labels is None else self.labels

@@ -77,7 +77,7 @@ public:
             lanes_[i]->adopt(found[start].order);
             lanes_[i]->descend([&] { return late(); });
         }
-        heat_ = (task_.selective() ? CHOICE_HEAT : TOUR_HEAT) * lanes_.front()->mean_edge();
+        heat_ = HEAT[int(task_.goal)] * lanes_.front()->mean_edge();
         const int64_t each = counted ? (effort_.kicks + lanes - 1) / lanes : INT64_MAX;
         for (int64_t done = 0; go_on && done < each && !late(); done += ROUND) {
             run_round(done, std::min(done + ROUND, each));
@@ -90,8 +90,9 @@ private:
     // Dense tours that an OP starts with.
     static constexpr int DENSE = 4;
     static constexpr int MOST_TO_DROP = 20'000;
-    // How hot the search begins, in mean edges; at its end it is cold.
-    static constexpr double TOUR_HEAT = 0.3, CHOICE_HEAT = 1.0;
+    // How hot the search begins for each goal, in mean edges; at its end it is cold. An OP has
+    // to leave a part of the plane for another.
+    static constexpr double HEAT[] = {0.3, 1.0, 2.0};
     static constexpr int64_t ROUND = 500;
     static constexpr std::chrono::milliseconds ROUND_TIME{30};
 

@@ -6,7 +6,7 @@
 
 namespace metasage::improve {
 
-enum class Goal {
+enum class Goal {  // in the order of Search's heats
     shortest,    // TSP: all nodes
     least_cost,  // PCTSP: length plus penalties of nodes left out, with enough prize
     most_prize,  // OP: prize within a bound on the length; of equal prizes the shorter tour

@@ -89,6 +89,8 @@ def test_info_says_what_solve_will_use(metasage, tmp_path, size):
     for name in ("method", "model", "improve", "engine"):
         assert facts[name] == used[name]
     assert (facts["sml"] or "none") == used["sml"]
+    _, out, _ = metasage("solve", tmp_path / "s.npz#0", "--time-limit", 3.5, "--json", "-")
+    assert facts["method under a time limit"] == json.loads(out)["method"] == "local-search"
 
 
 @pytest.mark.parametrize(

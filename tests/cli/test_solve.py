@@ -138,16 +138,21 @@ def test_an_infeasible_instance_exits_with_1(metasage, network, examples, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("model", "limit", "alone"),
-    [(None, 19, True), (None, 20, False), ("some.safetensors", 9, False), ("some", 2, True)],
+    ("model", "limit", "why"),
+    [
+        (None, None, None),
+        (None, 2, "2 s are too short"),
+        (None, 3600, "local search makes most"),
+        ("some.safetensors", 9, None),
+        ("some.safetensors", 2, "2 s are too short"),
+    ],
 )
-def test_short_times_are_left_to_local_search(model, limit, alone):
+def test_a_time_limit_is_left_to_local_search_unless_the_network_is_asked_for(model, limit, why):
     from metasage.cli.solve import why_no_network
     from metasage.problems.sets import generate
 
     reason = why_no_network(generate("tsp", 6, 1, 1)[0], model, model is not None, limit)
-    assert (reason is not None) == alone
-    assert not alone or f"{limit} s are too short" in reason
+    assert reason is None if why is None else why in reason
 
 
 def test_the_names_on_the_command_line_are_those_of_the_package():

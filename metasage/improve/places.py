@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metasage.problems import Instance
-from metasage.problems.metric import Floats, Indices
+from metasage.problems.metric import METRICS, Floats, Indices
 
 
 class Places:
@@ -31,7 +31,9 @@ class Places:
     @classmethod
     def of(cls, instance: Instance) -> Self | None:
         """Group the nodes of an instance; None if each has a place to itself."""
-        if instance.matrix is not None or instance.coords is None:
+        if instance.coords is None or instance.matrix is not None:
+            return None
+        if instance.metric.name not in METRICS:  # the search is given a matrix
             return None
         _, first, place_of = np.unique(
             instance.coords, axis=0, return_index=True, return_inverse=True

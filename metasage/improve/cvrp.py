@@ -53,6 +53,7 @@ class CvrpImprover(Improver):
         super().__init__(instance, threads)
         assert isinstance(instance, CvrpInstance)
         self._cvrp = instance
+        self._processes = min(self.threads, available_cores())
         self._best: Solution | None = None
         self._search_made: PyvrpSearch | None = None
 
@@ -159,7 +160,7 @@ class CvrpImprover(Improver):
                 deadline=deadline,
                 kicks=kicks,
                 seed=seed,
-                threads=min(self.threads, available_cores()),
+                threads=self._processes,
                 offer=offer,
             )
         elif deadline is None or kicks is not None:
@@ -173,7 +174,7 @@ class CvrpImprover(Improver):
         from metasage.improve.team import Job, Team
 
         left = deadline - time.monotonic()
-        count = min(self.threads, available_cores()) if left >= _SECONDS_FOR_HELPERS else 1
+        count = self._processes if left >= _SECONDS_FOR_HELPERS else 1
         phases = [deadline - left / 2, deadline] if count > 1 else [deadline]
         with Team(lambda _: self._search) as team:
             for end in phases:

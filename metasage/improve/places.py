@@ -35,14 +35,16 @@ class Places:
             return None
         if instance.metric.name not in METRICS:  # the search is given a matrix
             return None
-        _, first, place_of = np.unique(
-            instance.coords, axis=0, return_index=True, return_inverse=True
+        _, place_of, sizes = np.unique(
+            instance.coords, axis=0, return_inverse=True, return_counts=True
         )
-        if len(first) == instance.num_nodes or instance.lengths(*_a_pair(first, place_of)).any():
-            return None  # some metrics put twins a unit apart
+        if len(sizes) == instance.num_nodes:
+            return None
         by_place = np.argsort(place_of.ravel(), kind="stable")
-        starts = np.cumsum(np.bincount(place_of.ravel()))[:-1]
-        groups = np.split(by_place, starts)
+        groups = np.split(by_place, np.cumsum(sizes)[:-1])
+        crowd = groups[int(sizes.argmax())]
+        if instance.lengths(crowd[:1], crowd[1:2]).any():
+            return None  # some metrics put twins a unit apart
         return cls(sorted(groups, key=lambda group: int(group[0])))
 
     def sums(self, values: Floats) -> Floats:
@@ -57,9 +59,3 @@ class Places:
     def expanded(self, tour: NDArray[np.int32]) -> NDArray[np.int32]:
         """Turn a tour of places into one of nodes."""
         return np.concatenate([self.members[place] for place in tour]).astype(np.int32)
-
-
-def _a_pair(first: Indices, place_of: Indices) -> tuple[Indices, Indices]:
-    """Find two nodes of one place."""
-    others = np.setdiff1d(np.arange(place_of.size), first)
-    return first[place_of.ravel()[others[:1]]], others[:1]

@@ -20,7 +20,8 @@ public:
             gather();
     }
 
-    // Makes use of what the bound leaves. `late` is asked now and then and ends it early.
+    // Makes use of what the bound leaves, with at most so many nodes. `late` is asked now and
+    // then and ends it early.
     template <class Late>
     void use_slack(int most, Late late) {
         int looked = 0;
@@ -28,10 +29,10 @@ public:
         if (task_.goal == Goal::most_prize)
             fill(most, over);
         else
-            trim(over);
+            trim(most, over);
     }
 
-    // Nodes that are looked at after a kick, of those left out.
+    // Nodes that are looked at after a kick, so that it stays cheap in a large instance.
     static constexpr int SAMPLE = 200;
 
 private:
@@ -47,7 +48,7 @@ private:
 
     // Drops what saves the most length for its prize.
     void shed() {
-        rank_tour();
+        rank_tour(state_.tour.size());
         greedily(
             [&](int node) {
                 // Of twins, neither saves anything while the other is there.
@@ -87,8 +88,8 @@ private:
 
     // Drops what costs more than its penalty as long as enough prize remains.
     template <class Over>
-    void trim(Over over) {
-        rank_tour();
+    void trim(int most, Over over) {
+        rank_tour(most);
         greedily(
             [&](int node) {
                 const bool enough = state_.totals.prize - task_.prize[node] >= task_.bound;
@@ -98,10 +99,16 @@ private:
             [&](int node) { state_.drop(node); }, over);
     }
 
-    void rank_tour() {
+    // At most so many nodes, side by side in the tour.
+    void rank_tour(int most) {
         ranked_.clear();
-        for (const int node : state_.tour.order())
+        const Tour &tour = state_.tour;
+        const int some = std::min(most, tour.size());
+        const int from = some < tour.size() ? random_.below(tour.size()) : 0;
+        for (int i = 0; i < some; ++i) {
+            const int node = tour.at(tour.wrapped(from + i));
             if (node != 0) ranked_.push_back({0.0, node});
+        }
     }
 
     void rank_others(int most) {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any
 
+from metasage import extension
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.interrupts import Interrupted, interruptible
 from metasage.adaptation.result import Incumbent, Result, Stage
@@ -42,7 +42,7 @@ def reserve(seconds: float) -> float:
 
 def without_network(instance: Instance, threads: int) -> Solution:
     """Return an answer for which there is always time, well under a second at 10,000 nodes."""
-    if find_spec("metasage._native") is None:
+    if not extension.is_built():
         return nearest_neighbour(instance)
     return make_improver(instance, threads).construct()
 
@@ -189,7 +189,7 @@ def solve_locally(
         "sml": "none",
         "sml_reading": None,
         "improve": improve,
-        "engine": "native",
+        "engine": "native" if extension.is_built() else "none",
         "seed": seed,
         "threads": threads,
     }

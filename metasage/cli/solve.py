@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from metasage import extension
 from metasage.cli import methods as options
 from metasage.cli.options import File, Json, ProblemOption, Round
 from metasage.errors import InputError, MetasageError
@@ -178,7 +178,7 @@ def solve(
 
 def default_improve() -> str:
     """Return what measured best, or nothing where the extension was not built."""
-    return "none" if find_spec("metasage._native") is None else "final"
+    return "final" if extension.is_built() else "none"
 
 
 def why_nothing(time_limit: float | None) -> str | None:

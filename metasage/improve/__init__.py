@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 
+from metasage import extension
 from metasage.errors import InputError
 from metasage.improve.improver import Improver, Listener, available_cores
 from metasage.problems import Instance, Solution
@@ -31,7 +31,7 @@ def make_improver(instance: Instance, threads: int | None = None) -> Improver:
 
     if instance.size <= MOST_NODES:
         return TinyImprover(instance, threads)
-    if importlib.util.find_spec("metasage._native") is None:
+    if not extension.is_built():
         raise InputError("the local search was not built, for want of a C++ compiler.")
     return _searching(instance, threads)
 

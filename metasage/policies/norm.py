@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-_HAS_KERNEL = find_spec("metasage._native") is not None
+from metasage import extension
+
+_HAS_KERNEL = extension.is_built()
 
 
 class InstanceNorm(nn.Module):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING
 
+from metasage import extension
 from metasage.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def get_engine(name: str, config: PolicyConfig, device: str = "cpu", threads: in
 
 def native_obstacle(config: PolicyConfig, device: str = "cpu") -> str | None:
     """Say why the native engine cannot run a policy; None if it can."""
-    if importlib.util.find_spec("metasage._native") is None:
+    if not extension.is_built():
         return "it was not built, for want of a C++ compiler"
     from metasage.rollout.native_engine import HEADS, PROBLEMS, WIDTHS
 

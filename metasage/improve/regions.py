@@ -21,8 +21,8 @@ from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.loads import load_limit
 from metasage.problems.metric import Floats
 
-# Seconds for a region: about as many as it needs, and too few to begin with.
-_WANTED, _LEAST = 2.0, 1.0
+# Seconds for a region: about as many as it needs, at least, and too few to begin with.
+_WANTED, _LEAST, _TOO_FEW = 2.0, 1.0, 0.5
 
 # With much time, regions get more of it rather than further turns.
 _MOST_PASSES = 10
@@ -126,7 +126,7 @@ def search_regions(
         )
         offer(routes)
     with Team() as team:
-        while deadline is None or deadline - time.monotonic() > _LEAST:
+        while deadline is None or deadline - time.monotonic() > _TOO_FEW:
             regions = [Region(instance, part) for part in cut(instance, routes, random)]
             # Long routes are done with.
             searched = [region for region in regions if region.instance.size <= MOST_CUSTOMERS]
@@ -138,7 +138,7 @@ def search_regions(
             seconds = _seconds_each(deadline - begun, -(-len(searched) // threads))
             for first in range(0, len(searched), threads):
                 end = min(deadline, time.monotonic() + seconds)
-                if end - time.monotonic() > _LEAST / 2:
+                if end - time.monotonic() > _TOO_FEW:
                     together = searched[first : first + threads]
                     jobs = [region.job(int(random.integers(2**32))) for region in together]
                     team.search(jobs, end, _replacing(regions, together, offer))
@@ -156,7 +156,7 @@ def _spend(
 ) -> None:
     """Search each region for its share of a number of iterations."""
     for number, region in enumerate(searched):
-        if deadline is None or deadline - time.monotonic() > _LEAST:
+        if deadline is None or deadline - time.monotonic() > _TOO_FEW:
             share = kicks * (number + 1) // len(searched) - kicks * number // len(searched)
             replace = partial(_replacing(regions, [region], offer), 0)
             team.search_here(region.job(seed), deadline, share, replace)

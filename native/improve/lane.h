@@ -56,7 +56,9 @@ public:
     void step(double heat, Late late) {
         const bool choosing = task_.selective();
         if (choosing) state_.choice = State::Choice::priced;
-        if (choosing && (state_.tour.size() < FEWEST_NODES || random_.below(2) == 0))
+        if (task_.goal == Goal::most_prize && random_.below(BETWEEN_MOVES) == 0)
+            move_on();
+        else if (choosing && (state_.tour.size() < FEWEST_NODES || random_.below(2) == 0))
             toggle();
         else
             bridge();
@@ -75,6 +77,8 @@ private:
     static constexpr int FEWEST_NODES = 8;
     // Longest part of the tour that a kick moves.
     static constexpr int PART = 50;
+    // Kicks for each one that leaves a part of the plane for another, and most nodes that it drops.
+    static constexpr int BETWEEN_MOVES = 16, LONGEST_STRETCH = 500;
     // How fast the price follows the bound.
     static constexpr double RATE = 0.02;
 
@@ -159,11 +163,29 @@ private:
             if (state_.tour.contains(node))
                 state_.drop(node);
             else
-                state_.insert(node, state_.best_place(node));
+                state_.insert(node, state_.best_place_anywhere(node));
         };
         const int centre = random_.below(state_.tour.nodes());
         turn(centre);
         for (const Neighbours::One &near : task_.neighbours.of(centre)) turn(near.node);
+    }
+
+    // Drops a stretch of the tour, and visits nodes around a random one instead.
+    void move_on() {
+        Tour &tour = state_.tour;
+        const int centre = random_.below(tour.nodes());
+        const int dropped = random_.below(1 + std::min(LONGEST_STRETCH, tour.size() / 2));
+        int node = tour.at(random_.below(tour.size()));
+        for (int i = 0; i < dropped; ++i) {
+            const int next = tour.next(node);
+            if (node != 0) state_.drop(node);
+            node = next;
+        }
+        const auto visit = [&](int wanted) {
+            if (!tour.contains(wanted)) state_.insert(wanted, state_.best_place_anywhere(wanted));
+        };
+        visit(centre);
+        for (const Neighbours::One &near : task_.neighbours.of(centre)) visit(near.node);
     }
 
     const Task &task_;

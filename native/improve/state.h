@@ -81,6 +81,18 @@ public:
         return best;
     }
 
+    // The shortest detour to a node; next to any one if the tour does not come near.
+    Place best_place_anywhere(int node) const {
+        for (const Neighbours::One &near : task.neighbours.of(node))
+            if (tour.contains(near.node)) return best_place(node);
+        Place best{0, INFINITY};
+        for (const int prev : tour.order()) {
+            const double longer = detour(prev, node, tour.next(prev));
+            if (longer < best.detour) best = {prev, longer};
+        }
+        return best;
+    }
+
     void insert(int node, const Place &place) {
         touch(place.after);
         touch(tour.next(place.after));

@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 
 import metasage
-from metasage.baselines import pyvrp
+from metasage.baselines import get_baseline
 from metasage.improve import improve
 
 SHARED = Path(os.environ.get("METASAGE_SHARED", Path(__file__).parents[2] / "shared")) / "data"
@@ -73,7 +73,8 @@ def main() -> None:
             for seconds in options.seconds:
                 reference = best_known
                 if reference is None:
-                    reference = objective(instance, pyvrp.solve(instance, seconds, options.seed))
+                    pyvrp = get_baseline("pyvrp").solve(instance, seconds, options.seed)
+                    reference = pyvrp.objective
                 found = improve(instance, seconds=seconds, seed=options.seed)
                 row.append(gap(instance, objective(instance, found), reference))
             gaps.append(row)

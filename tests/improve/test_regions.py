@@ -128,6 +128,27 @@ def test_a_region_takes_no_load_that_the_whole_instance_refuses():
     assert not region.replace([[1], [2], [3, 4]])
 
 
+@pytest.mark.parametrize(("seconds", "is_enough"), [(0.9, True), (0.4, False)])
+def test_less_than_a_second_is_used_if_a_search_fits_in(
+    small_regions, monkeypatch, seconds, is_enough
+):
+    instance = make_instance("cvrp", 121, 2)
+    turns = []
+    monkeypatch.setattr(regions.Team, "search", lambda team, jobs, end, offer: turns.append(end))
+    # Nothing is found, so that turn follows turn until the rest is too short.
+    monkeypatch.setattr(regions.time, "monotonic", lambda: 100.0 + 0.1 * len(turns))
+    regions.search_regions(
+        instance,
+        routes_of(instance),
+        deadline=100.0 + seconds,
+        kicks=None,
+        seed=1,
+        threads=2,
+        offer=lambda routes: None,
+    )
+    assert bool(turns) == is_enough
+
+
 def test_without_a_deadline_to_share_the_slices_stay_finite():
     assert regions._seconds_each(float("inf"), 3) == float("inf")
 

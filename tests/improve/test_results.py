@@ -129,6 +129,14 @@ def test_public_files_are_solved_well(shared):
     assert objective(op, improve(op, kicks=4000)) >= 29
 
 
+def test_a_tour_leaves_one_part_of_the_plane_for_another(shared):
+    from metasage.io import read_instance
+
+    # Six fields of nodes far apart; one node after another, no tour gets beyond 210.
+    op = read_instance(shared / "data" / "oplib" / "gen1" / "fl417-gen1-50.oplib")
+    assert max(objective(op, improve(op, kicks=2000, seed=seed)) for seed in (0, 2)) >= 224
+
+
 @pytest.mark.parametrize("slope", [0.0, 1.0, -1.0])
 def test_nodes_on_a_line_are_visited_there_and_back(slope):
     x = np.random.default_rng(0).permutation(3000).astype(float)

@@ -36,6 +36,7 @@ from metasage.policies.policy import AttentionPolicy
 from metasage.problems.sets import generate
 from metasage.rollout import get_engine
 from metasage.rollout.interface import Decoding
+from metasage.training.data import plan_steps
 from metasage.training.processes import Processes
 from metasage.training.settings import Stage, TrainingSettings
 from metasage.training.step import compute_gradients
@@ -183,8 +184,9 @@ def print_neighbours(run: Callable[..., dict[str, float]], networks: list[str]) 
 
 def measure_training(size: int, batch: int, starts: int, repeats: int) -> dict[str, float]:
     """Instances per second of a POMO step with either engine."""
-    stages = (Stage(size, batch, starts, 1000, 1e-4),)
+    stages = (Stage((size,), batch, starts, 1000, 1e-4),)
     settings = TrainingSettings("pomo", "tsp", stages)
+    plan = next(plan_steps(settings))
     policy = AttentionPolicy(PolicyConfig("tsp"))
     optimiser = torch.optim.Adam(policy.parameters(), lr=1e-4)
     speeds = {}
@@ -192,7 +194,7 @@ def measure_training(size: int, batch: int, starts: int, repeats: int) -> dict[s
         engine = get_engine(name, policy.config)
 
         def step(engine=engine) -> None:
-            compute_gradients(policy, engine, settings, 0, Processes())
+            compute_gradients(policy, engine, settings, plan, Processes())
             optimiser.step()
 
         step()

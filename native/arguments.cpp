@@ -46,7 +46,10 @@ void read_adapter(Arguments &arguments, Decoder &decoder) {
     nb::tuple parts;
     if (!nb::try_cast(adapter, parts) || parts.size() != 4)
         refuse("adapter has to be a tuple of w1, b1, w2 and b2.");
-    const int64_t b = decoder.instances, d = decoder.width;
+    // A layer of its own for each instance, or one for all.
+    const Shape shape = Arguments::shape_of(parts[0], "adapter w1");
+    decoder.adapter.shared = decoder.instances > 1 && !shape.empty() && shape[0] == 1;
+    const int64_t b = decoder.adapter.shared ? 1 : decoder.instances, d = decoder.width;
     decoder.adapter.w1 = Arguments::array_of<const float>(parts[0], "adapter w1", {b, d, d});
     decoder.adapter.b1 = Arguments::array_of<const float>(parts[1], "adapter b1", {b, d});
     decoder.adapter.w2 = Arguments::array_of<const float>(parts[2], "adapter w2", {b, d, d});
@@ -163,6 +166,15 @@ Decoder read_decoder(Arguments &arguments) {
     decoder.combine_weight = arguments.array<float>("combine_weight", {d, d});
     decoder.combine_bias = arguments.optional_array<float>("combine_bias", {d});
     decoder.coords = arguments.array<float>("coords", {b, n, 2});
+    decoder.skip = arguments.number<bool>("skip");
+    const Shape glimpse{HEADS, 2}, pointer{2};
+    decoder.glimpse_locality = arguments.optional_array<float>("glimpse_locality", glimpse);
+    decoder.pointer_locality = arguments.optional_array<float>("pointer_locality", pointer);
+    decoder.locality_inside = arguments.number<bool>("locality_inside");
+    decoder.unit = arguments.optional_array<float>("unit", {b});
+    if (decoder.has_locality() && decoder.unit == nullptr) refuse("unit is needed for locality.");
+    for (int64_t i = 0; decoder.unit != nullptr && i < b; ++i)
+        if (!(decoder.unit[i] > 0.0f)) refuse("unit has to be positive.");
     read_adapter(arguments, decoder);
     read_fields(arguments, decoder);
     decoder.clip = positive(arguments, "clip");

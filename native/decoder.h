@@ -17,19 +17,21 @@ public:
 
     // Whether the glimpse's weights of all heads are kept, for the way back.
     Step(const Decoder &decoder, bool keep_weights)
-        : Base(decoder), keep_weights_(keep_weights), edges_(decoder) {
-        const int64_t padded = (decoder.nodes + GROUP - 1) / GROUP * GROUP;
+        : Base(decoder), attention(padded(decoder), keep_weights, decoder.glimpse_locality),
+          edges_(decoder) {
+        const int64_t padded = Step::padded(decoder);
+        if (decoder.has_locality()) distances.resize(padded);
         allowed.resize(padded);
         group_ids_.resize(padded / GROUP);
         place_.resize(padded / GROUP);
-        weights_.resize(padded * TILE * (keep_weights ? HEADS : 1));
         for (Buffer<float> *buffer : {&logits_, &chances_, &slopes_}) buffer->resize(padded * TILE);
     }
 
     // Bits of the lanes that may go to a node, to be set before each step.
     Buffer<Bits> allowed;
-    // Of each head: one over the sum of the glimpse's weights.
-    alignas(64) float inverse[HEADS * TILE];
+    TileAttention<D> attention;
+    // How far the slots' nodes are, where the policy has a preference.
+    Distances distances;
 
     void use(const Nodes<D> &nodes, int64_t instance) {
         nodes_ = &nodes;
@@ -39,7 +41,6 @@ public:
 
     Groups groups() const { return {group_ids_, num_groups_}; }
     const Nodes<D> &nodes() const { return *nodes_; }
-    float *weights(int head) { return weights_ + (keep_weights_ ? head * slots() * TILE : 0); }
     int slots() const { return num_groups_ * GROUP; }
     int slot_of(int node) const { return place_[node / GROUP] * GROUP + node % GROUP; }
     int node_of(int slot, int = 0) const { return group_ids_[slot / GROUP] * GROUP + slot % GROUP; }
@@ -48,10 +49,10 @@ public:
         Base::set_query(lane, state, scalar);
         const bool somewhere = state.current >= 0;
         const int64_t place = 2 * (instance_ * decoder_.nodes + state.current);
-        here_[lane] = somewhere;
+        somewhere_[lane] = somewhere;
         node_[lane] = state.current;
-        here_x_[lane] = somewhere ? decoder_.coords[place] : 0.0f;
-        here_y_[lane] = somewhere ? decoder_.coords[place + 1] : 0.0f;
+        here_.set(lane, somewhere ? decoder_.coords + place : nullptr,
+                  Base::inverse_unit(state.current));
     }
 
     // Computes the logits of all allowed nodes from the lanes that were set.
@@ -64,7 +65,9 @@ public:
             place_[g] = num_groups_;
             group_ids_[num_groups_++] = g;
         }
-        attend();
+        if (decoder_.has_locality())
+            distances.measure(nodes_->x, nodes_->y, nodes_->depot, groups(), here_);
+        attention.run(*nodes_, groups(), allowed, query_rows, distances, glimpse);
         Base::pass_on();
         score();
     }
@@ -115,8 +118,33 @@ public:
     }
     const float *score_gradient() const { return chances_; }
 
+    // Adds the gradient of weight * log p(chosen) by the pointer's strengths; before
+    // `context_gradient`, which needs the room.
+    void add_pointer_locality(const int32_t (&chosen)[TILE], const float (&weight)[TILE],
+                              float *gradient) const {
+        const Clipping clipping(decoder_);
+        StrengthSums sums;
+        for (int v = 0; v < VECTORS; ++v) {
+            const IntVector choice = load<IntVector>(chosen + v * LANES);
+            const Vector scale = load(weight + v * LANES) * clipping.factor();
+            const Vector share = scale / max(load(total_ + v * LANES), fill(TINY));
+            for (int s = 0; s < slots(); ++s) {
+                const int at = s * TILE + v * LANES;
+                const Vector one = choice == s ? scale : Vector{};
+                sums.add((one - load(chances_ + at) * share) *
+                             clipping.own_share(load(slopes_ + at)),
+                         distances.plain(at), distances.log(at));
+            }
+        }
+        sums.add_to(gradient, 1.0f);
+    }
+
 private:
     using Base::decoder_, Base::instance_;
+
+    static int64_t padded(const Decoder &decoder) {
+        return (decoder.nodes + GROUP - 1) / GROUP * GROUP;
+    }
 
     // Derivative of weight * log p(chosen) by the argument of tanh, times what
     // follows from there to the pointer product; one number a slot and lane.
@@ -137,63 +165,15 @@ private:
             }
     }
 
-    void attend() {
-        alignas(64) float query[D * TILE];
-        rows_to_lanes<D>(query_rows[0], D, query);
-        // Scores to the base of two: exp2 then needs no further factor.
-        const float scale = LOG2E / __builtin_sqrtf(float(HEAD));
-        for (int i = 0; i < D * TILE; ++i) query[i] *= scale;
-        std::memset(glimpse, 0, sizeof(glimpse));
-        for (int h = 0; h < HEADS; ++h) {
-            float *weight = weights(h);
-            Vector top[VECTORS], sum[VECTORS];
-            for (int v = 0; v < VECTORS; ++v) {
-                top[v] = fill(LOWEST);
-                sum[v] = Vector{};
-            }
-            dots<HEAD>(nodes_->keys + nodes_->at(h, 0), groups(), query + h * HEAD * TILE,
-                       [&](int node, int slot, int v, Vector score) {
-                           score = keep(allowed[node], v, score, FORBIDDEN);
-                           top[v] = max(top[v], score);
-                           store(weight + slot * TILE + v * LANES, score);
-                       });
-            float *out = glimpse + h * HEAD * TILE;
-            // In parts, so that the weights are still at hand when they meet the values.
-            for (int g = 0; g < num_groups_; g += CHUNK) {
-                const int count = num_groups_ - g < CHUNK ? num_groups_ - g : CHUNK;
-                float *part = weight + g * GROUP * TILE;
-                for (int s = 0; s < count * GROUP; ++s)
-#pragma GCC unroll 8
-                    for (int v = 0; v < VECTORS; ++v) {
-                        float *at = part + s * TILE + v * LANES;
-                        const Vector w = exp2(load(at) - top[v]);
-                        sum[v] += w;
-                        store(at, w);
-                    }
-                add_sums<HEAD, HEAD>(nodes_->values + nodes_->at(h, 0), {group_ids_ + g, count},
-                                     part, out);
-            }
-            for (int v = 0; v < VECTORS; ++v) {
-                const Vector share = 1.0f / max(sum[v], fill(TINY));
-                store(inverse + h * TILE + v * LANES, share);
-                for (int k = 0; k < HEAD; ++k) {
-                    float *at = out + k * TILE + v * LANES;
-                    store(at, load(at) * share);
-                }
-            }
-        }
-    }
-
     void score() {
         const float *bias = nodes_->pointer_bias;
         dots<D>(nodes_->pointers, groups(), context, [&](int node, int slot, int v, Vector sum) {
             store(logits_ + slot * TILE + v * LANES, sum + bias[node]);
         });
-        switch (decoder_.bias) {
-            case Bias::none: clip<Bias::none>(); break;
-            case Bias::outside: clip<Bias::outside>(); break;
-            case Bias::inside: clip<Bias::inside>(); break;
-        }
+        if (decoder_.pointer_locality)
+            clip<true>();
+        else
+            clip<false>();
         add_bonuses();
         for (int v = 0; v < VECTORS; ++v) {
             const Vector top = load(top_ + v * LANES);
@@ -208,18 +188,32 @@ private:
         }
     }
 
-    template <Bias BIAS>
+    template <bool LOCALITY>
+    void clip() {
+        switch (decoder_.bias) {
+            case Bias::none: clip<LOCALITY, Bias::none>(); break;
+            case Bias::outside: clip<LOCALITY, Bias::outside>(); break;
+            case Bias::inside: clip<LOCALITY, Bias::inside>(); break;
+        }
+    }
+
+    template <bool LOCALITY, Bias BIAS>
     void clip() {
         const Clipping clipping(decoder_);
         for (int v = 0; v < VECTORS; ++v) {
-            const Vector x = load(here_x_ + v * LANES), y = load(here_y_ + v * LANES);
-            const Vector here = load(here_ + v * LANES);
+            const Vector x = load(here_.x + v * LANES), y = load(here_.y + v * LANES);
+            const Vector somewhere = load(somewhere_ + v * LANES);
             Vector top = fill(LOWEST);
             for (int s = 0; s < slots(); ++s) {
                 const int node = node_of(s), at = s * TILE + v * LANES;
                 const Vector dx = x - nodes_->x[node], dy = y - nodes_->y[node];
-                const Logit logit =
-                    clipping.of<BIAS>(load(logits_ + at), dx * dx + dy * dy, here);
+                Vector d{}, log_d{};
+                if constexpr (LOCALITY) {
+                    d = distances.plain(at);
+                    log_d = distances.log(at);
+                }
+                const Logit logit = clipping.of<BIAS>(load(logits_ + at), dx * dx + dy * dy,
+                                                      somewhere, d, log_d);
                 const Vector kept = keep(allowed[node], v, logit.value, FORBIDDEN);
                 top = max(top, kept);
                 store(logits_ + at, kept);
@@ -239,14 +233,14 @@ private:
             });
     }
 
-    bool keep_weights_;
     const Nodes<D> *nodes_ = nullptr;
     Edges edges_;
     Buffer<int32_t> group_ids_, place_;
     int32_t node_[TILE] = {};
     int num_groups_ = 0;
-    Buffer<float> weights_, logits_, chances_, slopes_;
-    alignas(64) float here_[TILE] = {}, here_x_[TILE] = {}, here_y_[TILE] = {};
+    Buffer<float> logits_, chances_, slopes_;
+    Whereabouts here_;
+    alignas(64) float somewhere_[TILE] = {};
     alignas(64) float top_[TILE], total_[TILE];
 };
 

@@ -79,9 +79,10 @@ private:
             const float weight = gradients_.weights[at];
             if (weight == 0.0f) continue;
             Fault fault;
+            double &log_likelihood = gradients_.log_likelihood[at];
             if (pass.add(nodes, instance, gradients_.actions + at * gradients_.max_steps,
-                         gradients_.steps[at], weight, gradients_.first_scored, sums, fault,
-                         go_on) ||
+                         gradients_.steps[at], weight, gradients_.first_scored, sums,
+                         log_likelihood, fault, go_on) ||
                 stop_)
                 continue;
             fault.rollout = rollout;
@@ -98,7 +99,7 @@ private:
             const int64_t to = (instance * nodes + node) * D;
             Kind::WayBack::read(sums, node, gradients_.keys + to, gradients_.values + to);
         }
-        if (decoder_.adapts_after())
+        if (decoder_.combines())
             copy(gradients_.pointers + instance * nodes * D, sums.pointers, nodes * D);
         else
             unfold(instance, sums);
@@ -107,7 +108,7 @@ private:
             copy(gradients_.query_first + instance * nodes * D, sums.query_first, nodes * D);
         if (gradients_.query_start)
             copy(gradients_.query_start + instance * D, sums.shared + Sums::START, D);
-        if (gradients_.w1) {
+        if (gradients_.w1 && !decoder_.adapter.shared) {
             const float *eta = sums.shared + Sums::ETA;
             copy(gradients_.w1 + instance * D * D, eta, D * D);
             copy(gradients_.b1 + instance * D, eta + D * D, D);
@@ -153,6 +154,13 @@ private:
         total(gradients_.query_scalar, Sums::SCALAR, D);
         total(gradients_.combine_weight, Sums::COMBINE, D * D);
         total(gradients_.combine_bias, Sums::COMBINE_BIAS, D);
+        total(gradients_.glimpse_locality, Sums::GLIMPSE_LOCALITY, HEADS * MEASURES);
+        total(gradients_.pointer_locality, Sums::POINTER_LOCALITY, MEASURES);
+        if (!decoder_.adapter.shared) return;
+        total(gradients_.w1, Sums::ETA, D * D);
+        total(gradients_.b1, Sums::ETA + D * D, D);
+        total(gradients_.w2, Sums::ETA + D * D + D, D * D);
+        total(gradients_.b2, Sums::ETA + 2 * D * D + D, D);
     }
 
     static void copy(float *to, const float *from, int64_t size) {

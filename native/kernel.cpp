@@ -1,5 +1,6 @@
 // Compiled once for each instruction set, with METASAGE_LEVEL as its name.
 
+#include "encoder.h"
 #include "gradients.h"
 #include "norm.h"
 #include "rollout.h"
@@ -60,10 +61,25 @@ void run(const Decoder &decoder, Task &task) {
 void rollout(const Decoder &decoder, Rollouts &task) { run<RolloutRun>(decoder, task); }
 void backward(const Decoder &decoder, Gradients &task) { run<GradientRun>(decoder, task); }
 
+void attention_forward(const SelfAttention &task) {
+    if (task.width == 64)
+        SelfAttentionRun<64>(task).forward();
+    else
+        SelfAttentionRun<128>(task).forward();
+}
+
+void attention_backward(const SelfAttention &task) {
+    if (task.width == 64)
+        SelfAttentionRun<64>(task).backward();
+    else
+        SelfAttentionRun<128>(task).backward();
+}
+
 #define METASAGE_TEXT_OF(name) #name
 #define METASAGE_TEXT(name) METASAGE_TEXT_OF(name)
 extern const Kernel kernel;
-const Kernel kernel{METASAGE_TEXT(METASAGE_LEVEL), rollout, backward, norm_forward,
-                    norm_backward};
+const Kernel kernel{METASAGE_TEXT(METASAGE_LEVEL), rollout,           backward,
+                    norm_forward,                  norm_backward,     attention_forward,
+                    attention_backward};
 
 }  // namespace metasage::METASAGE_LEVEL

@@ -24,11 +24,12 @@ enum class Problem { tsp, cvrp, pctsp, op };
 enum class Bias { none, outside, inside };
 enum class Place { before, after };
 
-// A residual layer of each instance: x + relu(x w1 + b1) w2 + b2, on the glimpse
-// before the combining layer or on the query after it.
+// A residual layer of each instance, or of all: x + relu(x w1 + b1) w2 + b2, on the
+// glimpse before the combining layer or on the query after it.
 struct Adapter {
     const float *w1 = nullptr, *b1 = nullptr, *w2 = nullptr, *b2 = nullptr;
     Place place = Place::after;
+    bool shared = false;
 
     bool given() const { return w1 != nullptr; }
 };
@@ -42,7 +43,14 @@ struct Decoder {
     const float *query_last, *query_first, *query_scalar, *query_start;
     const float *combine_weight, *combine_bias;
     Adapter adapter;
+    // Whether the query is added to the combined glimpse.
+    bool skip;
     const float *coords;
+    // Mean distance between neighbours in each instance, and strengths of the policy's
+    // own preference for near nodes: of the glimpse, [head][2], and of the pointer, [2],
+    // the latter inside or outside of tanh. See locality.h.
+    const float *unit, *glimpse_locality, *pointer_locality;
+    bool locality_inside;
     // Whole numbers below 2^24, or fractions of a capacity of 1.
     const float *demand, *capacity;
     const double *prize, *penalty, *lengths, *max_length, *scale;
@@ -59,6 +67,9 @@ struct Decoder {
     int64_t eta_size() const { return 2 * int64_t(width) * width + 2 * width; }
     bool adapts_before() const { return adapter.given() && adapter.place == Place::before; }
     bool adapts_after() const { return adapter.given() && adapter.place == Place::after; }
+    // Whether the combining layer is applied at each step, not to the pointer keys.
+    bool combines() const { return skip || adapts_after(); }
+    bool has_locality() const { return glimpse_locality || pointer_locality; }
 
     int64_t most_steps() const {
         return problem == Problem::cvrp ? 2 * nodes : nodes;
@@ -132,7 +143,20 @@ struct Gradients {
     float *query_last, *query_first, *query_scalar, *query_start;
     float *combine_weight, *combine_bias;
     float *w1, *b1, *w2, *b2;
+    float *glimpse_locality, *pointer_locality;
+    double *log_likelihood;
     Fault fault;
+};
+
+// Attention of nodes to each other, or the way back; rows of queries, keys and values
+// stand side by side. `strengths`, [head][2], are those of a preference for near nodes,
+// or null.
+struct SelfAttention {
+    int64_t instances, nodes, width;
+    bool has_depot;
+    const float *query_key_value, *coords, *unit, *strengths, *gradient;
+    float *glimpse, *query_key_value_gradient, *strengths_gradient;
+    int threads;
 };
 
 // Instance norm of embeddings, or the way back; `y` is what comes out.
@@ -150,6 +174,8 @@ struct Kernel {
     void (*backward)(const Decoder &, Gradients &);
     void (*norm_forward)(const Norm &);
     void (*norm_backward)(const Norm &);
+    void (*attention_forward)(const SelfAttention &);
+    void (*attention_backward)(const SelfAttention &);
 };
 
 // The kernel for this machine, or a lower one that METASAGE_SIMD names.

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "simd.h"
+#include "locality.h"
 
 namespace metasage::METASAGE_LEVEL {
 
@@ -19,14 +19,19 @@ public:
     explicit Clipping(const Decoder &decoder)
         : root_(1.0f / __builtin_sqrtf(float(decoder.width))), clip_(decoder.clip),
           heat_(LOG2E / decoder.temperature), strength_(decoder.bias_strength),
-          factor_(decoder.clip / (decoder.temperature * __builtin_sqrtf(float(decoder.width)))) {}
+          factor_(decoder.clip / (decoder.temperature * __builtin_sqrtf(float(decoder.width)))),
+          inside_(decoder.locality_inside), outside_(!decoder.locality_inside) {
+        if (decoder.pointer_locality) strengths_ = Strengths(decoder.pointer_locality, 1.0f);
+    }
 
     // `square` is the squared distance of the nodes; `here` is 1, or 0 where there
-    // is no current node and so no distance.
+    // is no current node and so no distance; d and log_d are the measures of the policy's
+    // own preference.
     template <Bias BIAS>
-    Logit of(Vector product, Vector square, Vector here) const {
-        Vector score = product * root_, penalty{};
-        if constexpr (BIAS == Bias::outside) penalty = here * (strength_ * square_root(square));
+    Logit of(Vector product, Vector square, Vector here, Vector d, Vector log_d) const {
+        const Vector own = strengths_.of(d, log_d);
+        Vector score = product * root_ - inside_ * own, penalty = outside_ * own;
+        if constexpr (BIAS == Bias::outside) penalty += here * (strength_ * square_root(square));
         if constexpr (BIAS == Bias::inside) score -= here * power(square, 0.5f * strength_);
         const Vector t = tanh(score);
         return {(t * clip_ - penalty) * heat_, 1.0f - t * t};
@@ -35,8 +40,15 @@ public:
     // From d log p / d logit to that by the product, but for the slope of tanh.
     float factor() const { return factor_; }
 
+    // What d log p / d own measure is of that by the product, where the slope of tanh
+    // is `slope`.
+    Vector own_share(Vector slope) const {
+        return -(inside_ * slope + outside_ / clip_) / root_;
+    }
+
 private:
-    float root_, clip_, heat_, strength_, factor_;
+    float root_, clip_, heat_, strength_, factor_, inside_, outside_;
+    Strengths strengths_;
 };
 
 // The edges with bonuses of one instance.

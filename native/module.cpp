@@ -80,10 +80,14 @@ nb::dict backward(nb::kwargs values) {
     add("query_start", decoder.query_start, {b, d}, task.query_start);
     add("combine_weight", decoder.combine_weight, {d, d}, task.combine_weight);
     add("combine_bias", decoder.combine_bias, {d}, task.combine_bias);
-    add("w1", decoder.adapter.w1, {b, d, d}, task.w1);
-    add("b1", decoder.adapter.b1, {b, d}, task.b1);
-    add("w2", decoder.adapter.w2, {b, d, d}, task.w2);
-    add("b2", decoder.adapter.b2, {b, d}, task.b2);
+    const int64_t layers = decoder.adapter.shared ? 1 : b;
+    add("w1", decoder.adapter.w1, {layers, d, d}, task.w1);
+    add("b1", decoder.adapter.b1, {layers, d}, task.b1);
+    add("w2", decoder.adapter.w2, {layers, d, d}, task.w2);
+    add("b2", decoder.adapter.b2, {layers, d}, task.b2);
+    add("glimpse_locality", decoder.glimpse_locality, {HEADS, 2}, task.glimpse_locality);
+    add("pointer_locality", decoder.pointer_locality, {2}, task.pointer_locality);
+    result["log_likelihood"] = zeros({b, task.rollouts}, task.log_likelihood);
     const Kernel &chosen = kernel();
     {
         const nb::gil_scoped_release release;
@@ -142,6 +146,53 @@ nb::tuple norm_backward(nb::kwargs values) {
     return nb::make_tuple(x, weight, bias);
 }
 
+SelfAttention read_attention(Arguments &arguments, Shape &shape) {
+    SelfAttention task{};
+    shape = Arguments::shape_of(arguments.required("query_key_value"), "query_key_value");
+    if (shape.size() != 3 || shape[1] < 1 || (shape[2] != 3 * 64 && shape[2] != 3 * 128))
+        throw std::invalid_argument(
+            "query_key_value has to have three axes, the last three times 64 or 128.");
+    task.instances = shape[0];
+    task.nodes = shape[1];
+    task.width = shape[2] / 3;
+    task.query_key_value = arguments.array<float>("query_key_value", shape);
+    task.coords = arguments.array<float>("coords", {shape[0], shape[1], 2});
+    task.unit = arguments.array<float>("unit", {shape[0]});
+    task.strengths = arguments.optional_array<float>("strengths", {HEADS, 2});
+    task.has_depot = arguments.number<bool>("has_depot");
+    task.threads = arguments.number<int>("threads");
+    if (task.threads < 1) throw std::invalid_argument("threads has to be at least 1.");
+    return task;
+}
+
+nb::object attention_forward(nb::kwargs values) {
+    Arguments arguments(std::move(values));
+    Shape shape;
+    SelfAttention task = read_attention(arguments, shape);
+    arguments.finish();
+    nb::object glimpse = zeros({shape[0], shape[1], task.width}, task.glimpse);
+    {
+        const nb::gil_scoped_release release;
+        kernel().attention_forward(task);
+    }
+    return glimpse;
+}
+
+nb::tuple attention_backward(nb::kwargs values) {
+    Arguments arguments(std::move(values));
+    Shape shape;
+    SelfAttention task = read_attention(arguments, shape);
+    task.gradient = arguments.array<float>("gradient", {shape[0], shape[1], task.width});
+    arguments.finish();
+    const nb::object query_key_value = zeros(shape, task.query_key_value_gradient);
+    const nb::object strengths = zeros({HEADS, 2}, task.strengths_gradient);
+    {
+        const nb::gil_scoped_release release;
+        kernel().attention_backward(task);
+    }
+    return nb::make_tuple(query_key_value, strengths);
+}
+
 }  // namespace
 
 }  // namespace metasage
@@ -155,6 +206,10 @@ NB_MODULE(_native, module) {
                "Gradients of weighted log-likelihoods by the decoder's inputs.");
     module.def("norm_forward", &metasage::norm_forward, "Instance norm of embeddings.");
     module.def("norm_backward", &metasage::norm_backward, "Gradients of the instance norm.");
+    module.def("attention_forward", &metasage::attention_forward,
+               "Attention of nodes to each other, which may prefer near ones.");
+    module.def("attention_backward", &metasage::attention_backward,
+               "Gradients of the nodes' attention.");
     metasage::improve::bind(module);
     module.def("simd", [] { return metasage::kernel().name; },
                "Name of the instruction set in use.");

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "products.h"
+#include "attention.h"
 
 namespace metasage::METASAGE_LEVEL {
 
@@ -15,7 +15,7 @@ template <int D>
 inline void fold_pointers(const Decoder &decoder, int64_t instance, float *pointers, float *bias) {
     const int64_t count = decoder.nodes;
     const float *pointer = decoder.pointers + instance * count * D;
-    if (decoder.adapts_after()) {
+    if (decoder.combines()) {
         std::memcpy(pointers, pointer, count * D * sizeof(float));
         return;
     }
@@ -29,38 +29,32 @@ inline void fold_pointers(const Decoder &decoder, int64_t instance, float *point
 }
 
 template <int D>
-struct Nodes {
-    static constexpr int HEAD = D / HEADS;
+struct Nodes : KeyValues<D> {
+    using Base = KeyValues<D>;
+    using Base::HEAD, Base::count, Base::padded, Base::depot, Base::keys, Base::values, Base::x,
+        Base::y, Base::at;
 
-    int count = 0, padded = 0;
-    // [head][node][HEAD], so that a head streams through memory.
-    Buffer<float> keys, values;
     // [node][D]
     Buffer<float> pointers, pointer_bias;
-    Buffer<float> x, y, demand;
+    Buffer<float> demand;
     Buffer<int32_t> ids;
 
     void resize(int nodes) {
         if (count == nodes) return;
-        count = nodes;
-        padded = (nodes + GROUP - 1) / GROUP * GROUP;
-        for (Buffer<float> *buffer : {&keys, &values, &pointers}) clear_to(*buffer, padded * D);
-        for (Buffer<float> *buffer : {&pointer_bias, &x, &y, &demand}) clear_to(*buffer, padded);
-        clear_to(ids, padded);
+        Base::resize(nodes);
+        Base::clear_to(pointers, padded * D);
+        for (Buffer<float> *buffer : {&pointer_bias, &demand}) Base::clear_to(*buffer, padded);
+        Base::clear_to(ids, padded);
     }
 
     void pack(const Decoder &decoder, int64_t instance) {
         resize(int(decoder.nodes));
+        depot = decoder.problem == Problem::tsp ? -1 : 0;
         const int64_t first = instance * decoder.nodes;
         for (int node = 0; node < count; ++node) {
-            const float *key = decoder.keys + (first + node) * D;
-            const float *value = decoder.values + (first + node) * D;
-            for (int h = 0; h < HEADS; ++h) {
-                std::memcpy(keys + at(h, node), key + h * HEAD, HEAD * sizeof(float));
-                std::memcpy(values + at(h, node), value + h * HEAD, HEAD * sizeof(float));
-            }
-            x[node] = decoder.coords[2 * (first + node)];
-            y[node] = decoder.coords[2 * (first + node) + 1];
+            const int64_t row = (first + node) * D;
+            Base::set(node, decoder.keys + row, decoder.values + row,
+                      decoder.coords + 2 * (first + node));
             ids[node] = node;
             demand[node] = decoder.demand ? decoder.demand[first + node] : 0.0f;
         }
@@ -72,8 +66,10 @@ struct Nodes {
     // Takes over the nodes of another set in a different order.
     void reorder(const Nodes &from, const int32_t *order) {
         resize(from.count);
+        depot = -1;
         for (int i = 0; i < count; ++i) {
             const int node = order[i];
+            if (node == from.depot) depot = i;
             for (int h = 0; h < HEADS; ++h) {
                 std::memcpy(keys + at(h, i), from.keys + at(h, node), HEAD * sizeof(float));
                 std::memcpy(values + at(h, i), from.values + at(h, node), HEAD * sizeof(float));
@@ -85,15 +81,6 @@ struct Nodes {
             ids[i] = from.ids[node];
             demand[i] = from.demand[node];
         }
-    }
-
-    int64_t at(int head, int node) const { return (int64_t(head) * padded + node) * HEAD; }
-
-private:
-    template <class T>
-    static void clear_to(Buffer<T> &buffer, int64_t size) {
-        buffer.resize(size);
-        buffer.clear();
     }
 };
 

@@ -41,8 +41,8 @@ constexpr float LOWEST = -1e29f;
 constexpr float TINY = 1e-30f;
 constexpr float LOG2E = 1.44269504f;
 
-template <class V = Vector>
-inline V load(const float *from) {
+template <class V = Vector, class T = float>
+inline V load(const T *from) {
     V v;
     std::memcpy(&v, from, sizeof(V));
     return v;

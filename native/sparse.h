@@ -25,6 +25,8 @@ public:
         // [slot][PAIR]: weights of the glimpse, not divided by their sums.
         Buffer<float> weights;
         Buffer<float> logits, chances, slopes;
+        // Both measures of the distances, where the policy has a preference.
+        Buffer<float> distances, log_distances;
         alignas(64) float inverse[PAIR];
         float top = 0.0f, total = 0.0f;
 
@@ -34,7 +36,8 @@ public:
             if (ids.size() >= padded) return;
             ids.resize(padded);
             weights.resize(padded * PAIR);
-            for (Buffer<float> *buffer : {&logits, &chances, &slopes}) buffer->resize(padded);
+            for (Buffer<float> *buffer : {&logits, &chances, &slopes, &distances, &log_distances})
+                buffer->resize(padded);
         }
 
         int slot_of(int32_t wanted) const {
@@ -56,6 +59,7 @@ public:
     }
 
     const SparseNodes<D> &nodes() const { return *nodes_; }
+    bool has_glimpse_locality() const { return decoder_.glimpse_locality != nullptr; }
     int node_of(int slot, int lane) const { return slot < 0 ? -1 : lanes[lane].ids[slot]; }
 
     void clear() {
@@ -73,9 +77,12 @@ public:
     }
 
     void run() {
-        for (int number = 0; number < TILE; ++number)
-            if (lanes[number].count > 0) attend(number);
-        if (decoder_.adapter.given()) {
+        for (int number = 0; number < TILE; ++number) {
+            if (lanes[number].count == 0) continue;
+            if (decoder_.has_locality()) measure(lanes[number]);
+            attend(number);
+        }
+        if (decoder_.adapter.given() || decoder_.combines()) {
             rows_to_lanes<D>(glimpse_rows[0], D, Base::glimpse);
             Base::pass_on();
             lanes_to_tile_rows<D>(Base::context, context_rows[0]);
@@ -147,8 +154,47 @@ public:
         rows_to_lanes<D>(rows[0], D, gradient);
     }
 
+    // Adds the gradient of weight * log p(chosen) by the pointer's strengths; before
+    // `context_gradient`, which needs the room.
+    void add_pointer_locality(const int32_t (&chosen)[TILE], const float (&weight)[TILE],
+                              float *gradient) const {
+        const Clipping clipping(decoder_);
+        for (int number = 0; number < TILE; ++number) {
+            if (weight[number] == 0.0f) continue;
+            const Lane &lane = lanes[number];
+            const float scale = weight[number] * clipping.factor();
+            const float share = scale / (lane.total > TINY ? lane.total : TINY);
+            for (int s = 0; s < lane.count; ++s) {
+                const float one = s == chosen[number] ? scale : 0.0f;
+                const float own = (one - lane.chances[s] * share) *
+                                  clipping.own_share(fill(lane.slopes[s]))[0];
+                gradient[0] += own * lane.distances[s];
+                gradient[1] += own * lane.log_distances[s];
+            }
+        }
+    }
+
 private:
     using Base::decoder_, Base::instance_;
+
+    void measure(Lane &lane) {
+        const float *coords = decoder_.coords + 2 * instance_ * decoder_.nodes;
+        const float inverse = Base::inverse_unit(lane.node);
+        const float *here = coords + 2 * (lane.node < 0 ? 0 : lane.node);
+        const bool has_depot = decoder_.problem != Problem::tsp;
+        for (int s = 0; s < lane.count; s += LANES) {
+            Vector square, unit;
+            for (int i = 0; i < LANES; ++i) {
+                const int32_t node = lane.ids[s + i];
+                const float dx = here[0] - coords[2 * node], dy = here[1] - coords[2 * node + 1];
+                square[i] = dx * dx + dy * dy;
+                unit[i] = has_depot && node == 0 ? 0.0f : inverse;
+            }
+            const Vector d = square_root(square) * unit;
+            store(lane.distances + s, d);
+            store(lane.log_distances + s, log_of(d));
+        }
+    }
 
     void attend(int number) {
         Lane &lane = lanes[number];
@@ -162,9 +208,20 @@ private:
             top[p] = fill(LOWEST);
             sum[p] = Vector{};
         }
+        alignas(64) float strengths[MEASURES][PAIR];
+        if (decoder_.glimpse_locality)
+            for (int h = 0; h < PAIR; ++h)
+                for (int i = 0; i < MEASURES; ++i)
+                    strengths[i][h] =
+                        decoder_.glimpse_locality[h % HEADS * MEASURES + i] * LOG2E;
         for (int s = 0; s < lane.count; ++s) {
             float *scores = lane.weights + s * PAIR;
             head_dots<D>(nodes_->keys + int64_t(lane.ids[s]) * D, query, scores);
+            if (decoder_.glimpse_locality) {
+                const float d = lane.distances[s], log_d = lane.log_distances[s];
+                for (int h = 0; h < PAIR; ++h)
+                    scores[h] -= strengths[0][h] * d + strengths[1][h] * log_d;
+            }
             for (int p = 0; p < PAIR / LANES; ++p) top[p] = max(top[p], load(scores + p * LANES));
         }
         for (int s = 0; s < lane.count; ++s)
@@ -203,7 +260,12 @@ private:
             }
             const Vector product =
                 dots_of_nodes<D>(nodes_->pointers, ids, context_rows[number]) + bias;
-            const Logit logit = clipping.of<BIAS>(product, square, here);
+            Vector d{}, log_d{};
+            if (decoder_.pointer_locality) {
+                d = load(lane.distances + s);
+                log_d = load(lane.log_distances + s);
+            }
+            const Logit logit = clipping.of<BIAS>(product, square, here, d, log_d);
             store(lane.logits + s, logit.value);
             store(lane.slopes + s, logit.slope);
         }

@@ -120,11 +120,17 @@ private:
         for (int k = 0; k < D; ++k) gradient[k] *= lane.inverse[k % HEADS];
         head_dots<D>(glimpse, gradient, mean);
         const float scale = 1.0f / __builtin_sqrtf(float(Step::HEAD));
+        float *strengths = sums.shared + Sums::GLIMPSE_LOCALITY;
         for (int s = 0; s < lane.count; ++s) {
             const int64_t at = int64_t(lane.ids[s]) * D;
             const float *weight = lane.weights + s * PAIR;
             head_dots<D>(nodes.values + at, gradient, part);
             for (int h = 0; h < PAIR; ++h) part[h] = weight[h] * ((part[h] - mean[h]) * scale);
+            if (step.has_glimpse_locality())
+                for (int h = 0; h < HEADS; ++h) {
+                    strengths[h * MEASURES] -= part[h] / scale * lane.distances[s];
+                    strengths[h * MEASURES + 1] -= part[h] / scale * lane.log_distances[s];
+                }
             add_by_head<D>(weight, gradient, sums.values + at);
             add_by_head<D>(part, query, sums.keys + at);
             add_by_head<D>(part, nodes.keys + at, back);

@@ -22,9 +22,12 @@ struct GradientSums {
         clear();
     }
 
-    // [scalar query | start query | adapter (w1, b1, w2, b2) | combining weight | its bias]
+    // [scalar query | start query | adapter (w1, b1, w2, b2) | combining weight | its bias |
+    //  strengths of the glimpse | of the pointer]
     static constexpr int SCALAR = 0, START = D, ETA = 2 * D, COMBINE = ETA + 2 * D * D + 2 * D,
-                         COMBINE_BIAS = COMBINE + D * D, SHARED = COMBINE_BIAS + D;
+                         COMBINE_BIAS = COMBINE + D * D, GLIMPSE_LOCALITY = COMBINE_BIAS + D,
+                         POINTER_LOCALITY = GLIMPSE_LOCALITY + HEADS * MEASURES,
+                         SHARED = POINTER_LOCALITY + MEASURES;
 
     // The pointer biases' gradients keep their lanes apart until the end.
     Buffer<float> keys, values, pointers, pointer_bias, query_last, query_first, shared;
@@ -58,7 +61,7 @@ public:
     using Sums = GradientSums<D>;
 
     explicit DenseWayBack(const Decoder &decoder)
-        : ordered_(decoder), scores_(ordered_.keys.size() / D * TILE) {}
+        : ordered_(decoder), attention_(ordered_.keys.size() / D) {}
 
     // From the gradient by the pointer products to the pointer keys.
     void add_pointers(Step<D> &step, Sums &) {
@@ -72,39 +75,10 @@ public:
     }
 
     // From the gradient by the glimpse to keys, values and queries.
-    void add_glimpse(Step<D> &step, float *gradient, Sums &, float (&query_rows)[TILE][D]) {
-        const Nodes<D> &nodes = step.nodes();
-        // The weights were not divided by their sums: the gradient is instead.
-        for (int k = 0; k < D; ++k)
-            for (int v = 0; v < VECTORS; ++v) {
-                float *at = gradient + k * TILE + v * LANES;
-                store(at, load(at) * load(step.inverse + k / HEAD * TILE + v * LANES));
-            }
-        lanes_to_tile_rows<D>(gradient, tile_rows_[0]);
-        std::memset(query_gradient_, 0, sizeof(query_gradient_));
-        const float scale = 1.0f / __builtin_sqrtf(float(HEAD));
-        for (int h = 0; h < HEADS; ++h) {
-            const int lanes = h * HEAD * TILE;
-            const float *weight = step.weights(h);
-            Vector mean[VECTORS] = {};
-            for (int k = 0; k < HEAD; ++k)
-                for (int v = 0; v < VECTORS; ++v) {
-                    const int at = lanes + k * TILE + v * LANES;
-                    mean[v] += load(step.glimpse + at) * load(gradient + at);
-                }
-            dots<HEAD>(nodes.values + nodes.at(h, 0), step.groups(), gradient + lanes,
-                       [&](int, int slot, int v, Vector sum) {
-                           const int at = slot * TILE + v * LANES;
-                           store(scores_ + at, load(weight + at) * ((sum - mean[v]) * scale));
-                       });
-            add_outer<HEAD, HEAD>(ordered_.values + nodes.at(h, 0), step.groups(), weight,
-                                  tile_rows_[0] + h * HEAD, D);
-            add_outer<HEAD, HEAD>(ordered_.keys + nodes.at(h, 0), step.groups(), scores_,
-                                  step.query_rows[0] + h * HEAD, D);
-            add_sums<HEAD, HEAD>(nodes.keys + nodes.at(h, 0), step.groups(), scores_,
-                                 query_gradient_ + lanes);
-        }
-        lanes_to_tile_rows<D>(query_gradient_, query_rows[0]);
+    void add_glimpse(Step<D> &step, float *gradient, Sums &sums, float (&query_rows)[TILE][D]) {
+        attention_.add(step.nodes(), step.groups(), step.attention, step.query_rows, step.glimpse,
+                       step.distances, gradient, ordered_.keys, ordered_.values,
+                       sums.shared + Sums::GLIMPSE_LOCALITY, query_rows);
     }
 
     // Brings the gradients by the rollout's ordered nodes to their own places.
@@ -130,18 +104,15 @@ public:
     // Gradients by one node's keys and values, in the order of the inputs.
     static void read(const Sums &sums, int64_t node, float *keys, float *values) {
         const int64_t padded = sums.keys.size() / D;
-        for (int h = 0; h < HEADS; ++h) {
-            const int64_t from = (h * padded + node) * HEAD;
-            std::memcpy(keys + h * HEAD, sums.keys + from, HEAD * sizeof(float));
-            std::memcpy(values + h * HEAD, sums.values + from, HEAD * sizeof(float));
-        }
+        gather_heads<D>(sums.keys, padded, node, keys);
+        gather_heads<D>(sums.values, padded, node, values);
     }
 
 private:
     // By the nodes in the order of the replay.
     Sums ordered_;
-    Buffer<float> scores_;
-    alignas(64) float query_gradient_[D * TILE], tile_rows_[TILE][D];
+    AttentionWayBack<D> attention_;
+    alignas(64) float tile_rows_[TILE][D];
 };
 
 }  // namespace metasage::METASAGE_LEVEL

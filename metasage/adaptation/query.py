@@ -30,16 +30,21 @@ class QueryAdaptation(Strategy):
     objective
         Settings of the update.
     place
-        ``after`` the heads are combined, or ``before``.
+        ``after`` the heads are combined, or ``before``, where the policy has no
+        layer of its own.
     """
 
     def __init__(
         self, task: Task, objective: Objective, place: Literal["after", "before"] = "after"
     ) -> None:
-        self.task, self.objective, self.place = task, objective, place
+        self.task, self.objective = task, objective
         rows, width = task.batch.num_instances, task.inputs.width
         device = task.batch.device
-        self.eta = initial_eta(rows, width, task.seed).to(device)
+        own = task.inputs.adapter
+        # A layer that was trained with the policy is the one that adapts.
+        self.place = place if own is None else own.place
+        eta = initial_eta(rows, width, task.seed) if own is None else own.flat().expand(rows, -1)
+        self.eta = eta.detach().clone().to(device)
         self.optimiser = Adam(self.eta, objective.learning_rate, objective.weight_decay)
         self.sums = EtaSums.zeros(rows, width, device)
         self.centre = torch.zeros(rows, dtype=torch.float64, device=device)

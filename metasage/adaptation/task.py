@@ -136,7 +136,7 @@ class Task:
             seed,
             memory,
             deadline,
-            Decoding(neighbours=neighbours),
+            Decoding(neighbours=neighbours or policy.config.nearest(batch.num_nodes)),
         )
 
     def starts(self, greedy: bool) -> Tensor | None:

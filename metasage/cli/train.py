@@ -26,12 +26,30 @@ Assignments = Annotated[
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")]
 TimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", help="Stop, with the state saved, after seconds.")
+    float | None,
+    typer.Option(
+        "--time-limit",
+        metavar="SECONDS",
+        help="From the start to the last file; go on with --resume.",
+    ),
 ]
+Neighbours = Annotated[
+    int | None,
+    typer.Option(
+        "--neighbours", metavar="K", help="Steps look at the K nearest allowed nodes. Default: all."
+    ),
+]
+Labels = Annotated[
+    str | None, typer.Option("--labels", metavar="FOLDER", help="Labels that runs share.")
+]
+Threads = Annotated[int, typer.Option("--threads", help="Threads; 0 for all cores.")]
 EngineName = Annotated[str, typer.Option("--engine", help="auto, native or torch.")]
 Device = Annotated[str, typer.Option("--device", help="Where torch computes.")]
 TensorBoard = Annotated[bool, typer.Option("--tensorboard", help="Write TensorBoard events, too.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+# Share of the time that steps wait for labels, which a user may want to know.
+_WORTH_TELLING = 0.05
 
 
 def pretrain(
@@ -42,7 +60,10 @@ def pretrain(
     settings_file: SettingsFile = None,
     assignments: Assignments = None,
     resume: Resume = False,
+    neighbours: Neighbours = None,
+    labels: Labels = None,
     time_limit: TimeLimit = None,
+    threads: Threads = 0,
     engine: EngineName = "auto",
     device: Device = "cpu",
     tensorboard: TensorBoard = False,
@@ -50,6 +71,7 @@ def pretrain(
 ) -> int:
     """Train a policy; the name of the command is the method."""
     from metasage.errors import InputError
+    from metasage.started import STARTED
     from metasage.training.recipes import recipe as find_recipe
     from metasage.training.settings import load_settings
     from metasage.training.train import train
@@ -62,18 +84,22 @@ def pretrain(
         )
         if (settings.method, settings.problem) != (method, problem):
             raise InputError(f"the settings train {settings.method} on {settings.problem}.")
-        settings = settings.overridden(assignments or [])
-    elif assignments or settings_file:
+        chosen = [] if neighbours is None else [f"policy.neighbours={neighbours}"]
+        settings = settings.overridden([*(assignments or []), *chosen])
+    elif assignments or settings_file or neighbours is not None:
         raise InputError(
-            "a resumed run keeps its settings: --set and --settings do not go with it."
+            "a resumed run keeps its settings: no --set, --settings or --neighbours goes with it."
         )
+    set_threads(threads)
     run = train(
         output,
         settings,
         resume=resume,
         engine=engine,
         device=device,
+        labels=labels,
         time_limit=time_limit,
+        started=STARTED,
         tensorboard=tensorboard,
         listener=None if quiet else print_progress,
     )
@@ -93,17 +119,25 @@ for _method, _help in {
 def print_progress(row: dict[str, Any]) -> None:
     """Print a row of the log for people."""
     if "validation" in row:
-        known = "" if row["gap"] is None else f", gap {100 * row['gap']:.2f}%"
-        typer.echo(f"validation at N={row['validation_size']}: {row['validation']:.4f}{known}")
+        size, objective = row["validation_size"], row["validation"]
+        gaps = row.get("gaps", {str(size): row["gap"]})
+        for n, found in row.get("validations", {str(size): objective}).items():
+            known = "" if gaps[n] is None else f", gap {100 * gaps[n]:.2f}%"
+            typer.echo(f"validation at N={n}: {found:.4f}{known}")
+    elif "warning" in row:
+        typer.echo(f"metasage: warning: {row['warning']}", err=True)
     elif "skipped" in row:
         typer.echo(f"step {row['step']}: not finite, skipped ({row['skipped']} so far)")
     else:
         left = row["seconds_left"]
-        typer.echo(
-            f"step {row['step']}  N={row['size']}  cost {row['cost']:.4f}  best {row['best']:.4f}  "
-            f"{row['instances_per_second']:.0f} instances/s  "
-            f"{int(left // 3600)}:{int(left % 3600 // 60):02d} h left"
-        )
+        names = [name for name in ("cost", "best", "imitation") if name in row]
+        parts = [f"step {row['step']}", f"N={row['size']}"]
+        parts += [f"{name} {row[name]:.4f}" for name in names]
+        parts.append(f"{row['instances_per_second']:.0f} instances/s")
+        if row.get("waiting", 0) >= _WORTH_TELLING:
+            parts.append(f"{100 * row['waiting']:.0f}% waiting for labels")
+        parts.append(f"{int(left // 3600)}:{int(left % 3600 // 60):02d} h left")
+        typer.echo("  ".join(parts))
 
 
 @app.command("sml", help="Train the scale meta-learner of a network, labels first.")
@@ -116,11 +150,9 @@ def meta_train(
     labels_only: Annotated[
         bool, typer.Option("--labels-only", help="Make labels; several processes may.")
     ] = False,
-    labels: Annotated[
-        str | None, typer.Option("--labels", metavar="FOLDER", help="Labels that runs share.")
-    ] = None,
+    labels: Labels = None,
     engine: EngineName = "auto",
-    threads: Annotated[int, typer.Option("--threads", help="Threads; 0 for all cores.")] = 0,
+    threads: Threads = 0,
     quiet: Quiet = False,
 ) -> int:
     """Make labels and train a scale meta-learner."""

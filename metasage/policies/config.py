@@ -8,6 +8,12 @@ from typing import Any, Literal
 from metasage.errors import InputError
 from metasage.problems import Problem, get_problem
 
+_CHOICES = {
+    "norm": ("instance", "batch"),
+    "starts": ("forced", "free"),
+    "pointer_locality": ("none", "outside", "inside"),
+}
+
 
 @dataclass(frozen=True)
 class PolicyConfig:
@@ -46,6 +52,18 @@ class PolicyConfig:
         then count as overfull. Otherwise loads are exact.
     clip
         Bound of the logits.
+    pointer_locality
+        Whether the pointer has a learned preference for near nodes, and whether
+        it is ``outside`` or ``inside`` of tanh.
+    glimpse_locality, encoder_locality
+        Whether the heads of the glimpse and of the encoder's layers have one.
+    query_skip
+        Whether the query is added to the glimpse, as in a transformer.
+    query_residual
+        Whether the query passes a residual layer, the one that SAGE adapts.
+    neighbours
+        Number of nearest nodes that a step looks at where there are more, in
+        training and, unless the user says otherwise, afterwards; 0 for all.
     """
 
     problem: str
@@ -64,6 +82,12 @@ class PolicyConfig:
     starts: Literal["forced", "free"] = "forced"
     fractional_load: bool = False
     clip: float = 10.0
+    pointer_locality: Literal["none", "outside", "inside"] = "none"
+    glimpse_locality: bool = False
+    encoder_locality: bool = False
+    query_skip: bool = False
+    query_residual: bool = False
+    neighbours: int = 0
 
     def __post_init__(self) -> None:
         get_problem(self.problem)
@@ -73,9 +97,13 @@ class PolicyConfig:
                 raise InputError(f"{name} is {value} and must be a whole number, at least 1.")
         if self.width % self.heads:
             raise InputError(f"a width of {self.width} does not divide into {self.heads} heads.")
-        for name, choices in (("norm", ("instance", "batch")), ("starts", ("forced", "free"))):
+        for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} '{getattr(self, name)}' is not {' or '.join(choices)}.")
+        if type(self.neighbours) is not int or self.neighbours < 0:
+            raise InputError(
+                f"neighbours is {self.neighbours} and must be a whole number, at least 0."
+            )
         if not 0 < self.clip < float("inf"):
             raise InputError(f"clip is {self.clip} and must be positive.")
 
@@ -95,6 +123,10 @@ class PolicyConfig:
     def num_features(self) -> int:
         """Number of features of a node that is not the depot."""
         return self.rules.num_features
+
+    def nearest(self, nodes: int) -> int | None:
+        """Return the number of nodes that a step looks at among so many; None for all."""
+        return self.neighbours if 0 < self.neighbours < nodes else None
 
     def require_problem(self, problem: str) -> None:
         """Complain about instances of another problem."""

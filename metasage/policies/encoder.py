@@ -6,8 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from metasage.policies.attention import self_attention
 from metasage.policies.config import PolicyConfig
+from metasage.policies.locality import Strengths
 from metasage.policies.norm import BatchNorm, InstanceNorm
+from metasage.problems.batch import Batch
 
 
 class Encoder(nn.Module):
@@ -19,15 +22,16 @@ class Encoder(nn.Module):
         self.embed_depot = nn.Linear(2, config.width) if config.rules.has_depot else None
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
 
-    def forward(self, features: Tensor) -> Tensor:
-        """Turn node features (instances, nodes, features) into embeddings."""
+    def forward(self, batch: Batch) -> Tensor:
+        """Turn instances into embeddings of shape (instances, nodes, width)."""
+        features = batch.features
         if self.embed_depot is None:
             h = self.embed(features)
         else:
             depot = self.embed_depot(features[:, :1, :2])
             h = torch.cat([depot, self.embed(features[:, 1:])], dim=1)
         for layer in self.layers:
-            h = layer(h)
+            h = layer(h, batch)
         return h  # type: ignore[no-any-return]
 
 
@@ -44,12 +48,13 @@ class EncoderLayer(nn.Module):
         self.hidden = nn.Linear(width, config.hidden)
         self.output = nn.Linear(config.hidden, width)
         self.norm2 = make_norm(config)
+        self.locality = Strengths((config.heads,)) if config.encoder_locality else None
 
-    def forward(self, h: Tensor) -> Tensor:
+    def forward(self, h: Tensor, batch: Batch) -> Tensor:
         """Update embeddings of shape (instances, nodes, width)."""
-        split = self.query_key_value(h).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        glimpse = functional.scaled_dot_product_attention(split[0], split[1], split[2])
-        h = self.norm1(h + self.combine(glimpse.transpose(1, 2).flatten(2)))
+        strengths = None if self.locality is None else self.locality()
+        glimpse = self_attention(self.query_key_value(h), self.heads, batch, strengths)
+        h = self.norm1(h + self.combine(glimpse))
         return self.norm2(h + self.output(functional.relu(self.hidden(h))))  # type: ignore[no-any-return]
 
 

@@ -29,7 +29,9 @@ def read_metadata(path: str | Path) -> tuple[PolicyConfig, dict[str, Any]]:
 def training_size(provenance: Mapping[str, Any]) -> int | None:
     """Largest size that a network was trained on, if that is known."""
     stages = provenance.get("recipe", {}).get("stages")
-    return max(int(stage["size"]) for stage in stages) if stages else None
+    if not stages:
+        return None
+    return max(max(stage.get("sizes") or [stage["size"]]) for stage in stages)
 
 
 def pack(config: PolicyConfig, provenance: Mapping[str, Any]) -> dict[str, str]:

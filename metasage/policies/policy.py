@@ -10,9 +10,13 @@ from torch import Tensor, nn
 
 from metasage.policies.config import PolicyConfig
 from metasage.policies.encoder import Encoder
+from metasage.policies.locality import Strengths
 from metasage.problems import Instance
 from metasage.problems.batch import Batch
-from metasage.rollout.interface import DecoderInputs
+from metasage.rollout.interface import Adapter, DecoderInputs
+
+# What a neighbour's distance takes off the logit of an untrained policy.
+_NEAR = 0.7
 
 
 class AttentionPolicy(nn.Module):
@@ -54,7 +58,7 @@ class AttentionPolicy(nn.Module):
 
     def embed(self, batch: Batch) -> Tensor:
         """Return node embeddings h of shape (instances, nodes, width)."""
-        return self.encoder(batch.features)  # type: ignore[no-any-return]
+        return self.encoder(batch)  # type: ignore[no-any-return]
 
     def forward(self, batch: Batch) -> DecoderInputs:
         """Encode a batch into the inputs of the decoder."""
@@ -89,6 +93,11 @@ class Decoder(nn.Module):
         self.value = linear()
         self.pointer = linear() if config.projected_pointer else None
         self.combine = nn.Linear(width, width, bias=config.combine_bias)
+        self.glimpse_locality = Strengths((config.heads,)) if config.glimpse_locality else None
+        self.pointer_locality = (
+            Strengths(first=_first_strength(config)) if config.pointer_locality != "none" else None
+        )
+        self.residual = ResidualLayer(width) if config.query_residual else None
 
     def forward(self, h: Tensor) -> DecoderInputs:
         """Prepare all that does not change from step to step."""
@@ -113,4 +122,39 @@ class Decoder(nn.Module):
             combine_bias=self.combine.bias,
             heads=self.config.heads,
             clip=self.config.clip,
+            glimpse_locality=None if self.glimpse_locality is None else self.glimpse_locality(),
+            pointer_locality=None if self.pointer_locality is None else self.pointer_locality(),
+            locality_inside=self.config.pointer_locality == "inside",
+            skip=self.config.query_skip,
+            adapter=None if self.residual is None else self.residual(),
         )
+
+
+class ResidualLayer(nn.Module):
+    """The layer on the query that SAGE adapts, trained with the policy.
+
+    It starts as the identity.
+
+    Parameters
+    ----------
+    width
+        Embedding width.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        bound = width**-0.5
+        self.w1 = nn.Parameter(torch.empty(width, width).uniform_(-bound, bound))
+        self.b1 = nn.Parameter(torch.empty(width).uniform_(-bound, bound))
+        self.w2 = nn.Parameter(torch.zeros(width, width))
+        self.b2 = nn.Parameter(torch.zeros(width))
+
+    def forward(self) -> Adapter:
+        """Return the layer as one of all instances."""
+        w1, b1, w2, b2 = (tensor.unsqueeze(0) for tensor in (self.w1, self.b1, self.w2, self.b2))
+        return Adapter(w1, b1, w2, b2)
+
+
+def _first_strength(config: PolicyConfig) -> float:
+    """Return a strength with which an untrained policy visits near nodes."""
+    return _NEAR / config.clip if config.pointer_locality == "inside" else _NEAR

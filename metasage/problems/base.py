@@ -67,6 +67,7 @@ class Problem(ABC):
         count: int,
         seed: int,
         layout: Layout = "uniform",
+        varied: bool = False,
         **constants: float,
     ) -> Arrays:
         """Draw the arrays of a set, as the published recipe draws them.
@@ -83,6 +84,9 @@ class Problem(ABC):
             Seed of numpy's legacy generator.
         layout
             How the nodes lie in the unit square.
+        varied
+            Whether the constants are drawn for each instance, after all that the
+            recipe draws.
         constants
             Constants of the problem in place of the published ones.
         """
@@ -96,18 +100,25 @@ class Problem(ABC):
                 raise InputError(f"{name.replace('_', '-')} is not a constant of {self.name}.")
             if not (np.isfinite(constant) and constant > 0):
                 raise InputError(f"{name.replace('_', '-')} is {constant:g} and must be positive.")
+        if varied and constants:
+            raise InputError(f"{next(iter(constants)).replace('_', '-')} is given, and not varied.")
         random = np.random.RandomState(seed)
         arrays: Arrays = {}
         if self.has_depot:
             arrays["depot"] = random.uniform(size=(count, 2))
         arrays["loc"] = points(random, count, size, layout)
-        return arrays | self._draw(random, arrays, constants)
+        arrays |= self._draw(random, arrays, constants)
+        return arrays | (self._vary(random, arrays) if varied else {})
 
     @abstractmethod
     def _draw(
         self, random: np.random.RandomState, arrays: Arrays, constants: Mapping[str, float]
     ) -> Arrays:
         """Draw what the problem needs beside the places, and add its constants."""
+
+    def _vary(self, random: np.random.RandomState, arrays: Arrays) -> Arrays:
+        """Draw constants for each instance, and what depends on them."""
+        return {}
 
     @abstractmethod
     def from_arrays(self, arrays: Arrays, name: str = "") -> Instance:

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 # see what they were trained on; anything much smaller than the square is not.
 _LEAST_EXTENT = 0.5
 
+# Neighbours whose distance is the unit of length, the least that is one, and the nodes
+# whose distances are computed at a time.
+_NEAREST = 3
+_LEAST_UNIT = 1e-6
+_ROWS = 1024
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -81,6 +87,25 @@ class Batch:
     def features(self) -> Tensor:
         """Node features of shape (instances, nodes, features)."""
         return self.problem.features(self)
+
+    @cached_property
+    def unit(self) -> Tensor:
+        """Mean distance of a node to its three nearest ones, shape (instances,).
+
+        It is the unit of distances that do not depend on how many nodes there are.
+        """
+        import torch
+
+        nearest = min(_NEAREST, self.num_nodes - 1)
+        if nearest == 0:
+            return self.coords.new_ones(self.num_instances)
+        sums = self.coords.new_zeros(self.num_instances)
+        for rows in torch.split(self.coords, _ROWS, dim=1):
+            # Each node is nearest to itself.
+            found = torch.cdist(rows, self.coords, compute_mode="donot_use_mm_for_euclid_dist")
+            sums += found.topk(nearest + 1, largest=False).values.sum(dim=(1, 2))
+        mean = sums / (nearest * self.num_nodes)
+        return mean.where(mean > _LEAST_UNIT, 1.0)
 
     def moved(self, coords: Tensor) -> Batch:
         """Return the same instances with their places mapped by an isometry."""

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _CAPACITIES: dict[int, float] = {20: 30, 50: 40, 100: 50, 125: 55, 150: 60, 200: 70}
 _CAPACITY_ABOVE = 50.0
 _LARGEST_DEMAND = 9
+# Least, likeliest and most on a route of average demands, where the capacity varies.
+_CUSTOMERS_OF_A_ROUTE = (3, 6, 25)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,6 +79,11 @@ class Cvrp(Problem):
             "demand": demand,
             "capacity": np.full(count, constants.get("capacity", default_capacity(size))),
         }
+
+    def _vary(self, random: np.random.RandomState, arrays: Arrays) -> Arrays:
+        customers = random.triangular(*_CUSTOMERS_OF_A_ROUTE, size=len(arrays["loc"]))
+        mean_demand = (1 + _LARGEST_DEMAND) / 2
+        return {"capacity": np.maximum(np.round(customers * mean_demand), _LARGEST_DEMAND)}
 
     def from_arrays(self, arrays: Arrays, name: str = "") -> CvrpInstance:
         return CvrpInstance(

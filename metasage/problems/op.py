@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Kool et al. (2019) up to 100, then the paper's: about half an optimal tour.
 TOUR_LENGTHS: dict[int, float] = {20: 2, 50: 3, 100: 4, 200: 4, 400: 4, 500: 5, 1000: 6}
+# Shares of the instances with such prizes, where they vary; the others' are uniform.
+_BY_DISTANCE, _EQUAL = 0.6, 0.2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,6 +82,15 @@ class Op(Problem):
             "prize": (1 + (share * 99).astype(int)) / 100.0,
             "max_length": np.full(count, length),
         }
+
+    def _vary(self, random: np.random.RandomState, arrays: Arrays) -> Arrays:
+        count, size, _ = arrays["loc"].shape
+        length = varied_length(random, count, size)
+        chance = random.uniform(size=(count, 1))
+        uniform = random.randint(1, 101, size=(count, size)) / 100.0
+        others = np.where(chance < _BY_DISTANCE + _EQUAL, 1.0, uniform)
+        prize = np.where(chance < _BY_DISTANCE, arrays["prize"], others)
+        return {"prize": prize, "max_length": length}
 
     def from_arrays(self, arrays: Arrays, name: str = "") -> OpInstance:
         return OpInstance(
@@ -168,3 +179,12 @@ class OpRules(Rules):
     def _row(self, nodes: Tensor) -> Tensor:
         lengths = self.batch.fields["lengths"]
         return lengths.gather(1, nodes.unsqueeze(-1).expand(-1, -1, lengths.shape[-1]))
+
+
+def varied_length(random: np.random.RandomState, count: int, size: int) -> Floats:
+    """Draw lengths between a fifth and two thirds of an optimal tour through all nodes.
+
+    Such a tour is about ``0.7124 sqrt(size)`` long in the unit square (Johnson and
+    McGeoch 1996).
+    """
+    return np.asarray(random.uniform(0.2, 0.65, size=count) * 0.7124 * np.sqrt(size))

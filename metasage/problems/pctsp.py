@@ -21,13 +21,17 @@ from metasage.problems.base import (
 )
 from metasage.problems.instance import Check, Instance, Solution
 from metasage.problems.metric import Floats, Indices
-from metasage.problems.op import TOUR_LENGTHS
+from metasage.problems.op import TOUR_LENGTHS, varied_length
 from metasage.problems.rules import Rules
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from metasage.problems.batch import Batch
+
+
+# Sum of the prizes below which varied ones are scaled up, so that 1 can be collected.
+_LEAST_TOTAL = 1.05
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,6 +79,17 @@ class Pctsp(Problem):
         penalty = random.uniform(size=(count, size)) * (length * 3 / float(size))
         prize = random.uniform(size=(count, size)) * 4 / float(size)
         return {"penalty": penalty, "prize": prize}
+
+    def _vary(self, random: np.random.RandomState, arrays: Arrays) -> Arrays:
+        count, size, _ = arrays["loc"].shape
+        length = varied_length(random, count, size) / by_size(size, TOUR_LENGTHS)
+        # The published prizes add up to 2 on average, of which 1 must be collected.
+        prize = arrays["prize"] * (random.uniform(1.2, 5.0, size=(count, 1)) / 2)
+        total = prize.sum(axis=1, keepdims=True)
+        return {
+            "penalty": arrays["penalty"] * length[:, None],
+            "prize": prize * np.maximum(_LEAST_TOTAL / total, 1.0),
+        }
 
     def from_arrays(self, arrays: Arrays, name: str = "") -> PctspInstance:
         return PctspInstance(

@@ -85,7 +85,7 @@ def generate(
 ) -> InstanceSet:
     """Generate a set as the published recipes do; see `Problem.generate`."""
     problem = get_problem(problem) if isinstance(problem, str) else problem
-    arrays = problem.generate(size, count, seed, layout, **constants)
+    arrays = problem.generate(size, count, seed, layout, False, **constants)
     return InstanceSet(problem, arrays, name=f"{problem.name}{size}_seed{seed}")
 
 

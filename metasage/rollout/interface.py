@@ -15,63 +15,16 @@ from metasage.problems.batch import Batch
 
 
 @dataclass(frozen=True, eq=False)
-class DecoderInputs:
-    """Everything that stays the same during the rollouts of a batch.
-
-    The query of a step is the sum of ``query_last`` at the current node,
-    ``query_first`` at the first node and ``query_scalar`` times the number that
-    the problem feeds; every constant term is part of ``query_last``.
-
-    Parameters
-    ----------
-    keys, values, pointers
-        Glimpse keys and values and the keys of the final pointer, shape
-        (instances, nodes, width).
-    query_last
-        Query term of the current node, shape (instances, nodes, width).
-    query_first
-        Query term of the first node, likewise (TSP alone).
-    query_scalar
-        Query term of the problem's number, shape (width,).
-    query_start
-        Query before any node was chosen, shape (instances, width); None where
-        the first node is always given.
-    combine_weight, combine_bias
-        The linear layer that joins the heads, as in `torch.nn.Linear`.
-    heads
-        Number of heads.
-    clip
-        Bound of the logits.
-    """
-
-    keys: Tensor
-    values: Tensor
-    pointers: Tensor
-    query_last: Tensor
-    query_first: Tensor | None
-    query_scalar: Tensor | None
-    query_start: Tensor | None
-    combine_weight: Tensor
-    combine_bias: Tensor | None
-    heads: int
-    clip: float
-
-    @property
-    def width(self) -> int:
-        """Width of the embedding."""
-        return self.keys.shape[-1]
-
-
-@dataclass(frozen=True, eq=False)
 class Adapter:
     """Residual layer eta of each instance: ``x + relu(x w1 + b1) w2 + b2``.
 
     Parameters
     ----------
     w1, w2
-        Matrices of shape (instances, width, width).
+        Matrices of shape (instances, width, width), or (1, width, width) for
+        one layer of all instances.
     b1, b2
-        Biases of shape (instances, width).
+        Biases of shape (instances, width), or (1, width).
     place
         ``after`` the heads are combined (on the query q*), or ``before``.
     """
@@ -100,6 +53,71 @@ class Adapter:
         """Apply the layer to queries of shape (instances, rollouts, width)."""
         hidden = torch.relu(x @ self.w1 + self.b1.unsqueeze(1))
         return x + hidden @ self.w2 + self.b2.unsqueeze(1)
+
+
+@dataclass(frozen=True, eq=False)
+class DecoderInputs:
+    """Everything that stays the same during the rollouts of a batch.
+
+    The query of a step is the sum of ``query_last`` at the current node,
+    ``query_first`` at the first node and ``query_scalar`` times the number that
+    the problem feeds; every constant term is part of ``query_last``.
+
+    Parameters
+    ----------
+    keys, values, pointers
+        Glimpse keys and values and the keys of the final pointer, shape
+        (instances, nodes, width).
+    query_last
+        Query term of the current node, shape (instances, nodes, width).
+    query_first
+        Query term of the first node, likewise (TSP alone).
+    query_scalar
+        Query term of the problem's number, shape (width,).
+    query_start
+        Query before any node was chosen, shape (instances, width); None where
+        the first node is always given.
+    combine_weight, combine_bias
+        The linear layer that joins the heads, as in `torch.nn.Linear`.
+    heads
+        Number of heads.
+    clip
+        Bound of the logits.
+    glimpse_locality, pointer_locality
+        Strengths of the policy's own preference for near nodes, in both
+        measures of `metasage.rollout.locality`: of each head of the glimpse,
+        shape (heads, 2), and of the pointer, shape (2,); None for none.
+    locality_inside
+        Whether the pointer's preference is ``clip tanh(s - preference)`` or
+        ``clip tanh(s) - preference``.
+    skip
+        Whether the query is added to the combined glimpse.
+    adapter
+        The policy's own residual layer on the combined glimpse, if any, which
+        one in `Decoding` takes the place of.
+    """
+
+    keys: Tensor
+    values: Tensor
+    pointers: Tensor
+    query_last: Tensor
+    query_first: Tensor | None
+    query_scalar: Tensor | None
+    query_start: Tensor | None
+    combine_weight: Tensor
+    combine_bias: Tensor | None
+    heads: int
+    clip: float
+    glimpse_locality: Tensor | None = None
+    pointer_locality: Tensor | None = None
+    locality_inside: bool = False
+    skip: bool = False
+    adapter: Adapter | None = None
+
+    @property
+    def width(self) -> int:
+        """Width of the embedding."""
+        return self.keys.shape[-1]
 
 
 @dataclass(frozen=True)
@@ -340,4 +358,32 @@ class Engine(ABC):
         -------
         Tensor
             A scalar whose gradient flows to the inputs and to the adapter.
+        """
+
+    @abstractmethod
+    def given_log_likelihood(
+        self,
+        batch: Batch,
+        inputs: DecoderInputs,
+        decoding: Decoding,
+        actions: Tensor,
+        weights: Tensor,
+        first_scored: bool,
+    ) -> tuple[Tensor, Tensor]:
+        """Score given rollouts, joined to torch's autograd.
+
+        Parameters
+        ----------
+        actions
+            Steps of shape (instances, rollouts, steps), padded with node 0.
+        weights
+            Weight of each rollout, not zero, shape (instances, rollouts).
+        first_scored
+            Whether first steps count; without, their probability is 1.
+
+        Returns
+        -------
+        tuple of Tensor
+            The sum of weights times log-likelihoods, whose gradient flows to the
+            inputs and to the adapter, and the log-likelihoods themselves.
         """

@@ -39,6 +39,8 @@ _DIFFERENTIABLE = (
     "query_start",
     "combine_weight",
     "combine_bias",
+    "glimpse_locality",
+    "pointer_locality",
 )
 _ADAPTER = ("w1", "b1", "w2", "b2")
 
@@ -104,10 +106,24 @@ class NativeEngine(Engine):
     ) -> Tensor:
         total: Tensor = _WeightedLogLikelihood.apply(  # type: ignore[no-untyped-call]
             (batch, inputs, decoding, rollouts, weights, deadline, self.threads),
-            *(getattr(inputs, name) for name in _DIFFERENTIABLE),
-            *(getattr(decoding.adapter, name, None) for name in _ADAPTER),
+            *_differentiable(inputs, decoding),
         )
         return total
+
+    def given_log_likelihood(  # noqa: D102
+        self,
+        batch: Batch,
+        inputs: DecoderInputs,
+        decoding: Decoding,
+        actions: Tensor,
+        weights: Tensor,
+        first_scored: bool,
+    ) -> tuple[Tensor, Tensor]:
+        found: tuple[Tensor, Tensor] = _GivenLogLikelihood.apply(  # type: ignore[no-untyped-call]
+            (batch, inputs, decoding, actions, weights, first_scored, self.threads),
+            *_differentiable(inputs, decoding),
+        )
+        return found
 
 
 class _WeightedLogLikelihood(torch.autograd.Function):
@@ -123,7 +139,7 @@ class _WeightedLogLikelihood(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
         batch, inputs, decoding, rollouts, weights, deadline, threads = ctx.context
-        gradients = _native.backward(
+        found = _native.backward(
             **_decoder_arguments(batch, inputs, decoding),
             actions=_int32(rollouts.actions),
             steps=_int32(rollouts.steps),
@@ -132,14 +148,61 @@ class _WeightedLogLikelihood(torch.autograd.Function):
             threads=threads,
             seconds_left=None if deadline is None else deadline - time.monotonic(),
         )
-        if not gradients["finished"]:
+        if not found["finished"]:
             raise DeadlineReached
-        found = (gradients.get(name) for name in (*_DIFFERENTIABLE, *_ADAPTER))
-        return (None, *(None if array is None else torch.from_numpy(array) for array in found))
+        return (None, *_gradients(found))
+
+
+class _GivenLogLikelihood(torch.autograd.Function):
+    """Scores and differentiates in one pass, as the weights are known before."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, context: tuple[Any, ...], *tensors: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        batch, inputs, decoding, actions, weights, first_scored, threads = context
+        found = _native.backward(
+            **_decoder_arguments(batch, inputs, decoding),
+            actions=_int32(actions),
+            steps=_int32(_steps(batch, actions)),
+            weights=_float32(weights),
+            first_scored=first_scored,
+            threads=threads,
+        )
+        ctx.gradients = _gradients(found)
+        log_likelihood = torch.from_numpy(found["log_likelihood"])
+        ctx.mark_non_differentiable(log_likelihood)
+        return (log_likelihood.to(weights.dtype) * weights).sum(), log_likelihood
+
+    @staticmethod
+    def backward(ctx: Any, scale: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        return (None, *(None if g is None else g * scale for g in ctx.gradients))
+
+
+def _differentiable(inputs: DecoderInputs, decoding: Decoding) -> list[Tensor | None]:
+    adapter = inputs.adapter if decoding.adapter is None else decoding.adapter
+    tensors = [getattr(inputs, name) for name in _DIFFERENTIABLE]
+    return tensors + [getattr(adapter, name, None) for name in _ADAPTER]
+
+
+def _gradients(found: dict[str, Any]) -> list[Tensor | None]:
+    arrays = (found.get(name) for name in (*_DIFFERENTIABLE, *_ADAPTER))
+    return [None if array is None else torch.from_numpy(array) for array in arrays]
+
+
+def _steps(batch: Batch, actions: Tensor) -> Tensor:
+    """Count the steps of given rollouts, which end at their last customer or right after."""
+    if not batch.problem.has_depot:
+        return torch.full(actions.shape[:2], actions.shape[2])
+    places = torch.arange(1, actions.shape[2] + 1)
+    last = (places * (actions > 0)).amax(-1)
+    return last + 1 if batch.problem.single_tour else last
 
 
 def _decoder_arguments(batch: Batch, inputs: DecoderInputs, decoding: Decoding) -> dict[str, Any]:
-    bias, adapter = decoding.bias, decoding.adapter
+    bias = decoding.bias
+    adapter = inputs.adapter if decoding.adapter is None else decoding.adapter
+    has_locality = inputs.glimpse_locality is not None or inputs.pointer_locality is not None
     arrays = {
         name: None if (tensor := getattr(inputs, name)) is None else _float32(tensor)
         for name in _DIFFERENTIABLE
@@ -152,6 +215,9 @@ def _decoder_arguments(batch: Batch, inputs: DecoderInputs, decoding: Decoding) 
             "clip": inputs.clip,
             "adapter": None if adapter is None else _adapter_arrays(adapter),
             "adapter_place": "after" if adapter is None else adapter.place,
+            "skip": inputs.skip,
+            "locality_inside": inputs.locality_inside,
+            "unit": _float32(batch.unit) if has_locality else None,
             "coords": _float32(batch.coords),
             "fields": {name: field.contiguous().numpy() for name, field in batch.fields.items()},
             "bias_kind": 0 if bias is None else _BIAS_KINDS[bias.kind],

@@ -19,6 +19,7 @@ from metasage.rollout.interface import (
     Request,
     Rollouts,
 )
+from metasage.rollout.locality import measures, preference
 from metasage.rollout.random import uniforms
 
 
@@ -81,7 +82,22 @@ class TorchEngine(Engine):
         weights: Tensor,
         deadline: float | None = None,
     ) -> Tensor:
-        return (_log_likelihood(batch, inputs, decoding, rollouts, deadline) * weights).sum()
+        found = _log_likelihood(
+            batch, inputs, decoding, rollouts.actions, rollouts.first_scored, deadline
+        )
+        return (found * weights).sum()
+
+    def given_log_likelihood(  # noqa: D102
+        self,
+        batch: Batch,
+        inputs: DecoderInputs,
+        decoding: Decoding,
+        actions: Tensor,
+        weights: Tensor,
+        first_scored: bool,
+    ) -> tuple[Tensor, Tensor]:
+        found = _log_likelihood(batch, inputs, decoding, actions, first_scored, None)
+        return (found * weights).sum(), found.detach().double()
 
 
 class StepDecoder:
@@ -108,6 +124,7 @@ class StepDecoder:
         self.first: Tensor | None = None
         self.keys = self._split(inputs.keys)
         self.values = self._split(inputs.values)
+        self.adapter = inputs.adapter if decoding.adapter is None else decoding.adapter
 
     def log_probabilities(self, given: Tensor | None = None) -> Tensor:
         """Log-probabilities of all nodes, shape (instances, rollouts, nodes).
@@ -122,18 +139,26 @@ class StepDecoder:
         forbidden = self.rules.forbidden()
         if decoding.neighbours is not None and bool((self.rules.current >= 0).all()):
             forbidden = forbidden | ~self._nearest(forbidden, decoding.neighbours, given)
-        query = self._split(self._query())
+        asked = self._query()
+        query = self._split(asked)
         scores = query @ self.keys.transpose(-1, -2) / math.sqrt(query.shape[-1])
+        distances = None
+        if inputs.glimpse_locality is not None or inputs.pointer_locality is not None:
+            distances = measures(self.batch, self.rules.current)
+        if inputs.glimpse_locality is not None and distances is not None:
+            scores = scores - preference(inputs.glimpse_locality, distances).transpose(0, 1)
         weights = scores.masked_fill(forbidden.unsqueeze(1), -math.inf).softmax(-1)
         glimpse = (weights @ self.values).transpose(1, 2).flatten(2)
-        adapter = decoding.adapter
+        adapter = self.adapter
         if adapter is not None and adapter.place == "before":
             glimpse = adapter(glimpse)
         query = torch.nn.functional.linear(glimpse, inputs.combine_weight, inputs.combine_bias)
+        if inputs.skip:
+            query = query + asked
         if adapter is not None and adapter.place == "after":
             query = adapter(query)
         scores = query @ inputs.pointers.transpose(-1, -2) / math.sqrt(inputs.width)
-        logits = self._clipped(scores).masked_fill(forbidden, -math.inf)
+        logits = self._clipped(scores, distances).masked_fill(forbidden, -math.inf)
         logits = logits / decoding.temperature
         if decoding.bonus is not None and bool((self.rules.current >= 0).all()):
             logits = logits + self._bonus(decoding.bonus)
@@ -193,15 +218,20 @@ class StepDecoder:
             query = query + scalar.unsqueeze(-1) * inputs.query_scalar
         return query
 
-    def _clipped(self, scores: Tensor) -> Tensor:
+    def _clipped(self, scores: Tensor, distances: Tensor | None) -> Tensor:
         bias, clip = self.decoding.bias, self.inputs.clip
+        own: Tensor | float = 0.0
+        if self.inputs.pointer_locality is not None and distances is not None:
+            own = preference(self.inputs.pointer_locality, distances)
+        if self.inputs.locality_inside:
+            scores, own = scores - own, 0.0
         if bias is None or bool((self.rules.current < 0).any()):
-            return clip * scores.tanh()
+            return clip * scores.tanh() - own
         here = _rows(self.batch.coords, self.rules.current).unsqueeze(2)
         distance = (here - self.batch.coords.unsqueeze(1)).square().sum(-1).sqrt()
         if bias.kind == "inside":
-            return clip * (scores - distance.pow(bias.strength)).tanh()
-        return clip * scores.tanh() - bias.strength * distance
+            return clip * (scores - distance.pow(bias.strength)).tanh() - own
+        return clip * scores.tanh() - bias.strength * distance - own
 
     def _split(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:-1], self.inputs.heads, -1).transpose(1, 2)
@@ -235,15 +265,16 @@ def _log_likelihood(
     batch: Batch,
     inputs: DecoderInputs,
     decoding: Decoding,
-    rollouts: Rollouts,
+    actions: Tensor,
+    first_scored: bool,
     deadline: float | None,
 ) -> Tensor:
     """Log-likelihoods of given rollouts, with a graph over all their steps."""
-    decoder = StepDecoder(batch, inputs, decoding, rollouts.actions.shape[1])
+    decoder = StepDecoder(batch, inputs, decoding, actions.shape[1])
     total = inputs.keys.new_zeros(decoder.shape)
-    for step, nodes in enumerate(rollouts.actions.unbind(-1)):
+    for step, nodes in enumerate(actions.unbind(-1)):
         _watch(deadline)
-        if step > 0 or rollouts.first_scored:
+        if step > 0 or first_scored:
             chosen = decoder.log_probabilities(nodes).gather(-1, nodes.unsqueeze(-1)).squeeze(-1)
             total = total + chosen.where(~decoder.rules.done, 0.0)
         decoder.step(nodes)
@@ -260,7 +291,9 @@ def _add_eta_sums(
         eta = decoding.adapter.flat().detach().requires_grad_()
         adapter = type(decoding.adapter).from_flat(eta, decoding.adapter.place)
         tracked = replace(decoding, adapter=adapter, bonus=None)
-        log_likelihood = _log_likelihood(batch, inputs, tracked, result, request.deadline)
+        log_likelihood = _log_likelihood(
+            batch, inputs, tracked, result.actions, result.first_scored, request.deadline
+        )
         centre = 0.0 if request.centre is None else request.centre.unsqueeze(1).to(result.cost)
         chosen = torch.arange(result.cost.shape[1], device=batch.device) < request.rollouts
         sums = request.eta_sums

@@ -1,6 +1,11 @@
-"""The instances of a training step: a function of the seed and the step alone."""
+"""What a training step works on: a function of the settings and the step alone."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -9,7 +14,71 @@ from torch import Tensor
 from metasage.problems import Instance, get_problem
 from metasage.problems.layout import Layout
 from metasage.problems.sets import InstanceSet
-from metasage.training.settings import Stage, TrainingSettings
+from metasage.training.settings import TrainingSettings
+from metasage.training.solved import Kind, Shard
+from metasage.training.stage import Stage
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """What a step works on.
+
+    Parameters
+    ----------
+    step
+        Number of the step in the run.
+    stage
+        Its stage.
+    seed
+        Seed of everything random in it.
+    kind
+        What its instances have in common.
+    count
+        Number of instances, over all processes.
+    first
+        How many solved instances of this kind were taken before.
+    """
+
+    step: int
+    stage: Stage
+    seed: int
+    kind: Kind
+    count: int
+    first: int = 0
+
+    @property
+    def positions(self) -> list[int]:
+        """Places of the instances in the sequence of their kind, if they come solved."""
+        places = range(self.first, self.first + self.count) if self.stage.imitation else range(0)
+        return [place % self.stage.labels if self.stage.labels else place for place in places]
+
+    @cached_property
+    def shards(self) -> list[Shard]:
+        """Shards that hold them."""
+        length = self.kind.shard_length
+        indices = dict.fromkeys(position // length for position in self.positions)
+        return [Shard(self.kind, index) for index in indices]
+
+
+def plan_steps(settings: TrainingSettings, first: int = 0) -> Iterator[StepPlan]:
+    """Plan the steps of a run from one on; of those before it, labels alone are counted."""
+    taken: Counter[Kind] = Counter()
+    for step in range(settings.total_steps):
+        stage, _ = settings.at(step)
+        if step < first and not stage.imitation:
+            continue
+        seed = step_seed(settings, step)
+        random = np.random.default_rng(seed)
+        layout: Layout = "uniform"
+        if random.random() < stage.clustered:
+            layout = "clustered" if random.random() < 0.5 else "mixed"
+        size = stage.sizes[int(random.integers(len(stage.sizes)))]
+        kind = Kind(settings.problem, size, layout, stage.varied, stage.kicks)
+        count = stage.batch_at(size)
+        if step >= first:
+            yield StepPlan(step, stage, seed, kind, count, taken[kind])
+        if stage.imitation:
+            taken[kind] += count
 
 
 def step_seed(settings: TrainingSettings, step: int) -> int:
@@ -17,14 +86,11 @@ def step_seed(settings: TrainingSettings, step: int) -> int:
     return int(np.random.SeedSequence([settings.seed, step]).generate_state(1)[0])
 
 
-def training_instances(settings: TrainingSettings, stage: Stage, seed: int) -> list[Instance]:
-    """Draw the instances of a step, for all processes."""
-    random = np.random.default_rng(seed)
-    layout: Layout = "uniform"
-    if random.random() < stage.clustered:
-        layout = "clustered" if random.random() < 0.5 else "mixed"
-    problem = get_problem(settings.problem)
-    arrays = problem.generate(stage.size, stage.batch, seed, layout)
+def new_instances(plan: StepPlan) -> list[Instance]:
+    """Draw the instances of a step that needs no solutions, for all processes."""
+    kind = plan.kind
+    problem = get_problem(kind.problem)
+    arrays = problem.generate(kind.size, plan.count, plan.seed, kind.layout, kind.varied)
     return list(InstanceSet(problem, arrays))
 
 

@@ -70,31 +70,44 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def draw_curve(folder: Path) -> None:
-    """Draw cost and validation against the instances seen."""
+def draw_curve(folder: Path, latest: dict[str, Any] | None = None) -> None:
+    """Draw cost, imitation and validation against the instances seen.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run.
+    latest
+        A validation that is not part of the log.
+    """
     from matplotlib.figure import Figure
 
-    rows = read_log(folder)
+    rows = read_log(folder) + ([] if latest is None else [latest])
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
-    steps = [row for row in rows if "cost" in row]
-    checks = [row for row in rows if "validation" in row]
-    for size in sorted({row["size"] for row in steps}):
-        part = [row for row in steps if row["size"] == size]
-        axes.plot(
-            [row["instances"] for row in part],
-            [row["cost"] for row in part],
-            linewidth=0.8,
-            label=f"sampled mean, N={size}",
-        )
-    axes.plot(
-        [row["instances"] for row in checks],
-        [row["validation"] for row in checks],
-        "ko-",
-        markersize=3,
-        label="validation, greedy from all starts",
-    )
     axes.set_xlabel("instances seen")
     axes.set_ylabel("cost")
-    axes.legend()
+    lines = _lines(axes, rows, "cost", "-", "sampled mean")
+    checks = [row for row in rows if "validation" in row]
+    if checks:
+        seen, found = zip(*((row["instances"], row["validation"]) for row in checks), strict=True)
+        label = "validation, greedy from all starts"
+        lines += axes.plot(seen, found, "ko-", markersize=3, label=label)
+    if any("imitation" in row for row in rows):
+        right = axes.twinx()
+        right.set_ylabel("imitation: negative log-likelihood of a decision")
+        lines += _lines(right, rows, "imitation", ":", "imitation")
+    if lines:
+        axes.legend(handles=lines)
     figure.savefig(folder / CURVE, dpi=120)
+
+
+def _lines(axes: Any, rows: list[dict[str, Any]], name: str, style: str, label: str) -> list[Any]:
+    """Draw a number of the log, one line a size."""
+    lines: list[Any] = []
+    steps = [row for row in rows if name in row]
+    for size in sorted({row["size"] for row in steps}):
+        part = [row for row in steps if row["size"] == size]
+        seen, values = [row["instances"] for row in part], [row[name] for row in part]
+        lines += axes.plot(seen, values, style, linewidth=0.8, label=f"{label}, N={size}")
+    return lines

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from metasage.errors import InputError
-from metasage.training.settings import METHODS, Method, Stage, TrainingSettings
+from metasage.training.settings import METHODS, Method, TrainingSettings
+from metasage.training.stage import Stage
 
 # Kool's attention model, on which Sym-NCO solves PCTSP and OP.
 _ATTENTION_MODEL: dict[str, Any] = {
@@ -53,20 +54,20 @@ def _published(
 def _tsp(epochs: int, last: int) -> list[Stage]:
     """Epochs of 100,000 instances, the last ones at a tenth of the learning rate."""
     return [
-        Stage(100, 64, 100, _epochs(epochs, 100_000, 64), 1e-4),
-        Stage(100, 64, 100, _epochs(last, 100_000, 64), 1e-5),
+        Stage((100,), 64, 100, _epochs(epochs, 100_000, 64), 1e-4),
+        Stage((100,), 64, 100, _epochs(last, 100_000, 64), 1e-5),
     ]
 
 
 def _cvrp(*tails: tuple[int, float]) -> list[Stage]:
     """8,000 epochs of 10,000 instances, then tails at smaller learning rates."""
     parts = [(8000, 1e-4), *tails]
-    return [Stage(100, 64, 100, _epochs(n, 10_000, 64), lr) for n, lr in parts]
+    return [Stage((100,), 64, 100, _epochs(n, 10_000, 64), lr) for n, lr in parts]
 
 
 def _attention_model(problem: str) -> TrainingSettings:
     """100 epochs of 1.28 million instances, ten copies and one rollout of each."""
-    stage = Stage(100, 512, 1, _epochs(100, 1_280_000, 512), 1e-4)
+    stage = Stage((100,), 512, 1, _epochs(100, 1_280_000, 512), 1e-4)
     return _published(
         "symnco",
         problem,
@@ -92,9 +93,9 @@ _CPU_BASE = TrainingSettings(
     "pomo",
     "tsp",
     (
-        Stage(20, 128, 20, 1_000, 5e-4),
-        Stage(50, 64, 20, 3_000, 5e-4, 3e-4),
-        Stage(100, 32, 32, 6_000, 3e-4, 1e-5, clustered=0.25),
+        Stage((20,), 128, 20, 1_000, 5e-4),
+        Stage((50,), 64, 20, 3_000, 5e-4, 3e-4),
+        Stage((100,), 32, 32, 6_000, 3e-4, 1e-5, clustered=0.25),
     ),
     normalise_advantages=True,
     muon=0.7,
@@ -105,7 +106,7 @@ _CPU_BASE = TrainingSettings(
 _CPU_SYMNCO = replace(
     _CPU_BASE,
     method="symnco",
-    stages=(Stage(100, 16, 32, 2_000, 2e-4, 1e-5, clustered=0.25),),
+    stages=(Stage((100,), 16, 32, 2_000, 2e-4, 1e-5, clustered=0.25),),
     copies=2,
     invariance=0.1,
 )
@@ -113,9 +114,9 @@ _CPU_SYMNCO = replace(
 _CPU_FREE = replace(
     _CPU_SYMNCO,
     stages=(
-        Stage(20, 64, 16, 500, 5e-4),
-        Stage(50, 32, 16, 2_000, 5e-4, 3e-4),
-        Stage(100, 16, 24, 2_500, 3e-4, 1e-5, clustered=0.25),
+        Stage((20,), 64, 16, 500, 5e-4),
+        Stage((50,), 32, 16, 2_000, 5e-4, 3e-4),
+        Stage((100,), 16, 24, 2_500, 3e-4, 1e-5, clustered=0.25),
     ),
     policy={"starts": "free"},
     start_from="pomo-cvrp",

@@ -18,12 +18,13 @@ from metasage.training.optimiser import make_optimisers
 from metasage.training.settings import TrainingSettings
 from metasage.training.state import load_state, save_state, wrong_state
 
-SETTINGS, STATE, LOG, MODEL, CURVE = (
+SETTINGS, STATE, LOG, MODEL, CURVE, LABELS = (
     "settings.json",
     "state.pt",
     "log.jsonl",
     "model.safetensors",
     "curve.png",
+    "labels",
 )
 
 
@@ -38,13 +39,27 @@ class Run:
         Settings of the run.
     device
         Where the policy is trained.
+
+    Attributes
+    ----------
+    step, instances
+        Number of steps made, and of instances that they saw.
+    seconds
+        Time spent, over all interruptions.
+    validation_seconds
+        What a validation takes, as far as it is known.
+    skipped
+        Number of steps that were not finite.
+    interrupted
+        Whether the user ended it.
     """
 
     def __init__(self, folder: Path, settings: TrainingSettings, device: torch.device) -> None:
         self.folder = folder
         self.settings = settings
         self.step = 0
-        self.seconds = 0.0
+        self.instances = 0
+        self.seconds = self.validation_seconds = 0.0
         self.skipped = 0
         self.interrupted = False
         torch.manual_seed(settings.seed)
@@ -58,15 +73,6 @@ class Run:
     def is_finished(self) -> bool:
         """Whether all steps were made."""
         return self.step >= self.settings.total_steps
-
-    @property
-    def instances(self) -> int:
-        """Number of instances seen so far."""
-        left, seen = self.step, 0
-        for stage in self.settings.stages:
-            seen += min(left, stage.steps) * stage.batch
-            left -= min(left, stage.steps)
-        return seen
 
     def update(self) -> None:
         """Apply the gradients, and move the average of the weights along."""
@@ -96,7 +102,9 @@ class Run:
         """Write settings and state, each whole or not at all."""
         state = {
             "step": self.step,
+            "instances": self.instances,
             "seconds": self.seconds,
+            "validation_seconds": self.validation_seconds,
             "skipped": self.skipped,
             "policy": self.policy.state_dict(),
             "average": self.average,
@@ -135,7 +143,8 @@ class Run:
             for name, tensor in self.average.items():
                 tensor.copy_(state["average"][name])
             self.step, self.seconds = int(state["step"]), float(state["seconds"])
-            self.skipped = int(state["skipped"])
+            self.validation_seconds = float(state["validation_seconds"])
+            self.instances, self.skipped = int(state["instances"]), int(state["skipped"])
         except Exception as error:
             raise wrong_state(path, error) from None
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -12,96 +11,21 @@ from typing import Any, Literal
 from metasage.errors import InputError
 from metasage.numbers import require_seed
 from metasage.problems import get_problem
+from metasage.training.stage import Stage
+from metasage.training.values import assign, require_at_least, require_kinds, with_tuples
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "Stage",
+    "TrainingSettings",
+    "assign",
+    "load_settings",
+    "require_kinds",
+]
 
 Method = Literal["pomo", "symnco"]
 METHODS: tuple[Method, ...] = ("pomo", "symnco")
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_finite(value: Any) -> bool:
-    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
-
-
-# What a setting may be, by its annotation.
-_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "int": ("a whole number", _is_whole),
-    "float": ("a finite number", _is_finite),
-    "bool": ("true or false", lambda value: isinstance(value, bool)),
-    "str": ("a text", lambda value: isinstance(value, str)),
-    "tuple[int, ...]": (
-        "a list of whole numbers",
-        lambda value: isinstance(value, tuple) and all(map(_is_whole, value)),
-    ),
-}
-
-
-def require_kinds(settings: Any) -> None:
-    """Complain about a value that is not of its setting's kind, as a file may give one.
-
-    Parameters
-    ----------
-    settings
-        A dataclass whose annotations are strings.
-    """
-    for item in fields(settings):
-        if item.type in _KINDS:
-            kind, fits = _KINDS[item.type]
-            if not fits(value := getattr(settings, item.name)):
-                raise InputError(f"{item.name} is {value!r} and must be {kind}.")
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A part of a run, with instances of its own size.
-
-    Parameters
-    ----------
-    size
-        Number of nodes to visit.
-    batch
-        Instances of a step, over all processes.
-    rollouts
-        Rollouts of each copy of an instance.
-    steps
-        Number of updates.
-    lr, lr_end
-        Learning rate at the start and at the end, geometric in between;
-        constant if ``lr_end`` is 0.
-    clustered
-        Share of the steps whose nodes lie in clusters, or in a mixture of both.
-    """
-
-    size: int
-    batch: int
-    rollouts: int
-    steps: int
-    lr: float
-    lr_end: float = 0.0
-    clustered: float = 0.0
-
-    def __post_init__(self) -> None:
-        require_kinds(self)
-        for name in ("size", "batch", "rollouts", "steps"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} of a stage is {getattr(self, name)}, must be at least 1.")
-        if self.lr <= 0 or self.lr_end < 0:
-            raise InputError(f"the learning rates {self.lr} and {self.lr_end} are not understood.")
-        if not 0 <= self.clustered <= 1:
-            raise InputError(f"clustered is {self.clustered} and must lie between 0 and 1.")
-
-    @property
-    def work(self) -> int:
-        """Work of an instance in units of its own: the decoded nodes of its rollouts."""
-        return self.size * self.rollouts
-
-    def lr_at(self, step: int) -> float:
-        """Learning rate of a step of this stage."""
-        if not self.lr_end:
-            return self.lr
-        return float(self.lr * (self.lr_end / self.lr) ** (step / self.steps))
 
 
 @dataclass(frozen=True)
@@ -119,7 +43,8 @@ class TrainingSettings:
     copies
         Symmetric copies of each instance (Sym-NCO); 1 for POMO.
     invariance
-        Weight of Sym-NCO's invariance loss.
+        Weight of Sym-NCO's invariance loss, where a stage has the policy
+        gradient.
     normalise_advantages
         Whether advantages are divided by their standard deviation in each
         instance, which makes early training much faster.
@@ -140,8 +65,10 @@ class TrainingSettings:
         fit.
     seed
         Seed of everything random.
-    validation_size, validation_count
-        Size and number of the validation instances.
+    validation_sizes
+        Sizes of the validation instances.
+    validation_count
+        Their number at sizes for which no reference is known.
     validate_every, save_every, log_every
         Number of steps between validations, checkpoints and log lines.
     """
@@ -159,7 +86,7 @@ class TrainingSettings:
     policy: dict[str, Any] = field(default_factory=dict)
     start_from: str = ""
     seed: int = 1234
-    validation_size: int = 100
+    validation_sizes: tuple[int, ...] = (100,)
     validation_count: int = 64
     validate_every: int = 1000
     save_every: int = 200
@@ -175,16 +102,15 @@ class TrainingSettings:
             raise InputError("a run needs at least one stage.")
         if self.copies < 1 or (self.method == "pomo" and self.copies != 1):
             raise InputError(f"{self.copies} copies do not fit {self.method}.")
-        if any(stage.rollouts * self.copies < 2 for stage in self.stages):
+        if any(stage.reinforce and stage.rollouts * self.copies < 2 for stage in self.stages):
             raise InputError("a shared baseline needs at least two rollouts of an instance.")
-        for name in ("invariance", "weight_decay", "muon", "clip_norm", "average"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} is {getattr(self, name)} and must not be negative.")
+        require_at_least(self, 0, "invariance", "weight_decay", "muon", "clip_norm", "average")
         if self.average >= 1:
             raise InputError(f"average is {self.average} and must be below 1.")
-        for name in ("validation_count", "validate_every", "save_every", "log_every"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)} and must be at least 1.")
+        if not self.validation_sizes or min(self.validation_sizes) < 1:
+            sizes = list(self.validation_sizes)
+            raise InputError(f"validation_sizes are {sizes} and must be at least 1.")
+        require_at_least(self, 1, "validation_count", "validate_every", "save_every", "log_every")
 
     @property
     def total_steps(self) -> int:
@@ -193,15 +119,15 @@ class TrainingSettings:
 
     @property
     def total_instances(self) -> int:
-        """Number of instances that the whole run sees."""
-        return sum(stage.steps * stage.batch for stage in self.stages)
+        """Number of instances that the whole run sees, expected where sizes are drawn."""
+        return round(sum(stage.instances for stage in self.stages))
 
-    def work_after(self, step: int) -> int:
-        """Return the work of all instances after some steps, in the units of `Stage.work`."""
-        left = 0
+    def work_after(self, step: int) -> float:
+        """Return the expected work of all later steps, in the units of `Stage.work`."""
+        left = 0.0
         for stage in self.stages:
             done = min(step, stage.steps)
-            left += (stage.steps - done) * stage.batch * stage.work
+            left += (stage.steps - done) * stage.work
             step -= done
         return left
 
@@ -227,8 +153,8 @@ class TrainingSettings:
                 f"'{unknown[0]}' is not a setting; known are {', '.join(sorted(known))}."
             )
         try:
-            stages = tuple(Stage(**stage) for stage in values["stages"])
-            return cls(**(values | {"stages": stages}))
+            stages = tuple(Stage(**with_tuples(stage)) for stage in values["stages"])
+            return cls(**(with_tuples(values) | {"stages": stages}))
         except (TypeError, KeyError) as error:
             raise InputError(f"the settings are not understood: {error}.") from None
 
@@ -238,27 +164,6 @@ class TrainingSettings:
         ``stages.0.lr=1e-4`` sets a value of one stage.
         """
         return TrainingSettings.from_dict(assign(self.to_dict(), assignments))
-
-
-def assign(values: dict[str, Any], assignments: Iterable[str]) -> dict[str, Any]:
-    """Set ``name=value`` in plain data, values as in TOML; ``a.0.b=1`` reaches inside."""
-    for assignment in assignments:
-        name, mark, text = assignment.partition("=")
-        try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            value = text
-        target: Any = values
-        *path, last = name.strip().split(".")
-        try:
-            for part in path:
-                target = target[int(part) if isinstance(target, list | tuple) else part]
-            if not mark or (last not in target and path[:1] != ["policy"]):
-                raise KeyError(name)
-            target[last] = value
-        except (KeyError, IndexError, ValueError, TypeError):
-            raise InputError(f"'{assignment}' does not set a known setting.") from None
-    return values
 
 
 def load_settings(path: str | Path) -> TrainingSettings:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from metasage.policies.config import PolicyConfig
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.symmetry import rotate
-from metasage.rollout.interface import Decoding, Engine, Request
+from metasage.problems.batch import Batch
+from metasage.rollout.interface import DecoderInputs, Decoding, Engine, Request
 from metasage.rollout.random import instance_seeds
-from metasage.training.data import random_starts, step_seed, training_instances
+from metasage.training.bank import Bank
+from metasage.training.data import StepPlan, new_instances, random_starts
+from metasage.training.forms import draw_forms, turned
 from metasage.training.losses import advantage_weights, invariance_loss
 from metasage.training.processes import Processes
 from metasage.training.settings import TrainingSettings
+from metasage.training.solved import Actions
 
 
 @dataclass(frozen=True)
@@ -24,78 +30,196 @@ class StepReport:
     Parameters
     ----------
     cost
-        Mean cost of the rollouts.
+        Mean cost of the rollouts, if any were sampled.
     best
         Mean over instances of their best rollout.
     norm
         Norm of the gradient, before it is clipped.
+    imitation
+        Mean negative log-likelihood of a decision of local search, if any were
+        imitated.
     """
 
-    cost: float
-    best: float
+    cost: float | None
+    best: float | None
     norm: float
+    imitation: float | None = None
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The numbers that there are, by name."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
 
     @property
     def is_finite(self) -> bool:
         """Whether the step may be applied."""
-        return all(abs(value) < float("inf") for value in (self.cost, self.best, self.norm))
+        return all(abs(value) < float("inf") for value in self.values.values())
 
 
 def compute_gradients(
     policy: AttentionPolicy,
     engine: Engine,
     settings: TrainingSettings,
-    step: int,
+    plan: StepPlan,
     processes: Processes,
+    bank: Bank | None = None,
 ) -> StepReport:
     """Fill the gradients of the policy's parameters for a step.
 
     Every process works on its share of the instances; the result is that of
     one process with all of them.
-    """
-    stage, _ = settings.at(step)
-    seed = step_seed(settings, step)
-    instances = training_instances(settings, stage, seed)
-    mine = processes.share(len(instances))
-    device = next(policy.parameters()).device
-    batch = policy.view([instances[i] for i in mine], device)
-    if settings.copies > 1:
-        batch = rotate(batch, settings.copies, torch.Generator().manual_seed(seed))
-    # Streams and starts are drawn for all instances, so that they do not depend
-    # on how many processes share them.
-    rows = torch.cat([torch.tensor(mine) + c * len(instances) for c in range(settings.copies)])
-    count = len(instances) * settings.copies
-    seeds = instance_seeds(seed, count)[rows]
-    starts = None
-    if policy.config.starts == "forced":
-        starts = random_starts(settings.problem, stage.size, count, stage.rollouts, seed)[rows]
-        starts = starts.to(device)
 
+    Parameters
+    ----------
+    policy, engine, settings
+        What is trained, and how.
+    plan
+        The step.
+    processes
+        Who shares its instances.
+    bank
+        Where solved instances come from, if the stage imitates.
+    """
+    mine = processes.share(plan.count)
+    device = next(policy.parameters()).device
+    # Everything random is drawn for all instances, so that it does not depend on
+    # how many processes share them.
+    random = np.random.default_rng([plan.seed, 1])
+    solutions = None
+    if plan.stage.imitation:
+        assert bank is not None
+        instances, solutions = bank.take(plan, mine)
+        batch = turned(policy.view(instances, device), random.integers(8, size=plan.count)[mine])
+    else:
+        instances = new_instances(plan)
+        batch = policy.view([instances[i] for i in mine], device)
+    copies = settings.copies if plan.stage.reinforce else 1
+    if copies > 1:
+        batch = rotate(batch, copies, torch.Generator().manual_seed(plan.seed))
     h = policy.embed(batch)
-    inputs = policy.decoder(h)
-    request = Request(stage.rollouts, seeds, starts=starts)
-    rollouts = engine.rollout(batch, inputs, Decoding(), request)
-    weights = advantage_weights(
-        rollouts.cost.float(), settings.copies, settings.normalise_advantages
-    )
-    loss = engine.weighted_log_likelihood(
-        batch, inputs, Decoding(), rollouts, weights / (count * stage.rollouts)
-    )
-    if settings.invariance and policy.projection_head is not None and settings.copies > 1:
-        similarity = invariance_loss(policy.projection_head(h), settings.copies)
-        loss = loss + settings.invariance * similarity * (len(mine) / len(instances))
+    scene = _Scene(policy, engine, plan, mine, copies, batch, policy.decoder(h))
+
+    loss = h.new_zeros(())
+    cost = imitated = None
+    if plan.stage.reinforce:
+        sampled, cost = _policy_gradient(scene, settings.normalise_advantages)
+        if settings.invariance and policy.projection_head is not None and copies > 1:
+            similarity = invariance_loss(policy.projection_head(h), copies)
+            sampled = sampled + settings.invariance * similarity * (len(mine) / plan.count)
+        loss = loss + plan.stage.reinforce * sampled
+    if solutions is not None:
+        likelihood, imitated = _imitation(scene, solutions, random)
+        loss = loss + plan.stage.imitation * likelihood
     policy.zero_grad(set_to_none=False)
     loss.backward()  # type: ignore[no-untyped-call]
-    return _report(policy, rollouts.cost, settings.copies, len(instances), processes)
+    processes.add_gradients(policy)
+    return _report(policy, cost, imitated, copies, plan.count, processes)
+
+
+def training_decoding(config: PolicyConfig, nodes: int) -> Decoding:
+    """Return how a policy decodes while it learns: by near nodes alone if it is made for that."""
+    return Decoding(neighbours=config.nearest(nodes))
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """What both losses look at: this process's instances, copy by copy."""
+
+    policy: AttentionPolicy
+    engine: Engine
+    plan: StepPlan
+    mine: list[int]
+    copies: int
+    batch: Batch
+    inputs: DecoderInputs
+
+    @property
+    def decoding(self) -> Decoding:
+        return training_decoding(self.policy.config, self.batch.num_nodes)
+
+    @property
+    def forced(self) -> bool:
+        return self.policy.config.starts == "forced"
+
+    def originals(self) -> tuple[Batch, DecoderInputs]:
+        """Return the first copy of each instance."""
+        if self.copies == 1:
+            return self.batch, self.inputs
+        count = len(self.mine)
+        by_instance = {
+            item.name: getattr(self.inputs, item.name)[:count]
+            for item in fields(self.inputs)
+            if item.name in _BY_INSTANCE and getattr(self.inputs, item.name) is not None
+        }
+        rows = torch.arange(count, device=self.batch.device)
+        return self.batch.select(rows), replace(self.inputs, **by_instance)
+
+
+_BY_INSTANCE = ("keys", "values", "pointers", "query_last", "query_first", "query_start")
+
+
+def _policy_gradient(scene: _Scene, normalise: bool) -> tuple[Tensor, Tensor]:
+    """Sample rollouts; return the loss, and their costs."""
+    plan, batch, inputs = scene.plan, scene.batch, scene.inputs
+    rows = torch.cat([torch.tensor(scene.mine) + c * plan.count for c in range(scene.copies)])
+    total, rollouts = plan.count * scene.copies, plan.stage.rollouts
+    starts = None
+    if scene.forced:
+        drawn = random_starts(plan.kind.problem, plan.kind.size, total, rollouts, plan.seed)
+        starts = drawn[rows].to(batch.device)
+    request = Request(rollouts, instance_seeds(plan.seed, total)[rows], starts=starts)
+    found = scene.engine.rollout(batch, inputs, scene.decoding, request)
+    weights = advantage_weights(found.cost.float(), scene.copies, normalise) / (total * rollouts)
+    loss = scene.engine.weighted_log_likelihood(batch, inputs, scene.decoding, found, weights)
+    return loss, found.cost
+
+
+def _imitation(
+    scene: _Scene, solutions: Actions, random: np.random.Generator
+) -> tuple[Tensor, Tensor]:
+    """Score forms of all solutions; return the loss, and its value in each form.
+
+    Each form counts by the mean over its decisions, so that long solutions do
+    not outweigh short ones.
+    """
+    stage, batch = scene.plan.stage, scene.batch
+    forms, lengths = draw_forms(batch.problem, solutions, stage.forms, random)
+    actions = torch.from_numpy(forms[scene.mine]).to(batch.device)
+    decisions = torch.from_numpy(lengths[scene.mine]).to(batch.device) - int(scene.forced)
+    scale = -1 / decisions.clamp(min=1).double()
+    originals, inputs = scene.originals()
+    loss, likelihood = scene.engine.given_log_likelihood(
+        originals,
+        inputs,
+        scene.decoding,
+        actions,
+        (scale / (scene.plan.count * forms.shape[1])).float(),
+        first_scored=not scene.forced,
+    )
+    return loss, scale * likelihood
 
 
 def _report(
-    policy: AttentionPolicy, cost: Tensor, copies: int, instances: int, processes: Processes
+    policy: AttentionPolicy,
+    cost: Tensor | None,
+    imitated: Tensor | None,
+    copies: int,
+    instances: int,
+    processes: Processes,
 ) -> StepReport:
-    processes.add_gradients(policy)
-    best = cost.min(dim=1).values.view(copies, -1).min(dim=0).values
-    sums = processes.add(torch.stack([cost.mean(dim=1).sum() / copies, best.sum()]).double())
+    sums = torch.zeros(3, dtype=torch.float64)
+    if cost is not None:
+        best = cost.min(dim=1).values.view(copies, -1).min(dim=0).values
+        sums[0], sums[1] = cost.mean(dim=1).sum() / copies, best.sum()
+    if imitated is not None:
+        sums[2] = imitated.mean(dim=1).sum()
+    mean, best_mean, distance = (processes.add(sums) / instances).tolist()
     gradients = [p.grad for p in policy.parameters() if p.grad is not None]
-    norm = torch.stack(torch._foreach_norm(gradients)).norm()
-    mean, best_mean = (sums / instances).tolist()
-    return StepReport(mean, best_mean, float(norm))
+    norm = float(torch.stack(torch._foreach_norm(gradients)).norm())
+    return StepReport(
+        None if cost is None else mean,
+        None if cost is None else best_mean,
+        norm,
+        None if imitated is None else distance,
+    )

@@ -21,6 +21,8 @@ TENSORS = (
     "query_start",
     "combine_weight",
     "combine_bias",
+    "glimpse_locality",
+    "pointer_locality",
 )
 
 
@@ -45,6 +47,11 @@ def make_case(problem, *, nodes=13, width=128, instances=2, seed=0, **changes):
         "combine_bias": normal(d),
         "heads": 8,
         "clip": 10.0,
+        "glimpse_locality": None,
+        "pointer_locality": None,
+        "locality_inside": False,
+        "unit": None,
+        "skip": False,
         "adapter": None,
         "adapter_place": "after",
         "coords": random.uniform(size=(b, n, 2)).astype(np.float32),
@@ -59,13 +66,18 @@ def make_case(problem, *, nodes=13, width=128, instances=2, seed=0, **changes):
         places = case["coords"].astype(np.float64)
         lengths = np.linalg.norm(places[:, :, None] - places[:, None], axis=-1)
         case["fields"]["lengths"] = 3.0 * lengths
+    if changes.pop("with_locality", False):
+        case["glimpse_locality"] = normal(8, 2, scale=0.5)
+        case["pointer_locality"] = normal(2, scale=0.3)
+        case["unit"] = random.uniform(0.1, 0.3, size=b).astype(np.float32)
     if changes.pop("with_adapter", False):
         scale = 1 / math.sqrt(d)
+        layers = 1 if changes.pop("shared_adapter", False) else b
         case["adapter"] = (
-            normal(b, d, d, scale=scale),
-            normal(b, d, scale=0.3),
-            normal(b, d, d, scale=scale),
-            normal(b, d, scale=0.3),
+            normal(layers, d, d, scale=scale),
+            normal(layers, d, scale=0.3),
+            normal(layers, d, d, scale=scale),
+            normal(layers, d, scale=0.3),
         )
     return case | changes
 
@@ -202,7 +214,19 @@ def tensors_of(case, requires_grad=False):
 def of_instance(tensors, b):
     """Take the part of one instance."""
     shared = ("query_scalar", "combine_weight", "combine_bias")
-    return {name: t if name in shared else t[b] for name, t in tensors.items()}
+    shared += ("glimpse_locality", "pointer_locality")
+    return {name: t if name in shared else t[b if len(t) > 1 else 0] for name, t in tensors.items()}
+
+
+def preference(case, walk, nodes, strengths):
+    """What the distance of each node takes off its score: nothing from the depot or to it."""
+    depot = None if case["problem"] == "tsp" else 0
+    if walk.current in (None, depot):
+        return torch.zeros(len(nodes), dtype=torch.float64)
+    places = torch.tensor(case["coords"][walk.b], dtype=torch.float64)
+    distance = (places[nodes] - places[walk.current]).norm(dim=-1) / float(case["unit"][walk.b])
+    distance = distance * torch.tensor([node != depot for node in nodes])
+    return strengths[0] * distance + strengths[1] * torch.log2(1 + distance)
 
 
 def log_probabilities(case, tensors, walk, given=None):
@@ -230,6 +254,8 @@ def log_probabilities(case, tensors, walk, given=None):
     for h in range(heads):
         part = slice(h * size, (h + 1) * size)
         scores = keys[:, part] @ query[part] / math.sqrt(size)
+        if "glimpse_locality" in tensors:
+            scores = scores - preference(case, walk, nodes, tensors["glimpse_locality"][h])
         glimpse.append(torch.softmax(scores, 0) @ values[:, part])
     z = torch.cat(glimpse)
     if case["adapter_place"] == "before":
@@ -237,10 +263,17 @@ def log_probabilities(case, tensors, walk, given=None):
     final = tensors["combine_weight"] @ z
     if "combine_bias" in tensors:
         final = final + tensors["combine_bias"]
+    if case["skip"]:
+        final = final + query
     if case["adapter_place"] == "after":
         final = adapted(final)
     scores = tensors["pointers"][nodes] @ final / math.sqrt(d)
 
+    own = torch.zeros(len(nodes), dtype=torch.float64)
+    if "pointer_locality" in tensors:
+        own = preference(case, walk, nodes, tensors["pointer_locality"])
+    if case["locality_inside"]:
+        scores, own = scores - own, 0.0
     bias = torch.zeros(len(nodes), dtype=torch.float64)
     if case["bias_kind"] and walk.current is not None:
         places = torch.tensor(case["coords"][walk.b], dtype=torch.float64)
@@ -249,9 +282,9 @@ def log_probabilities(case, tensors, walk, given=None):
             case["bias_kind"]
         ]
     if case["bias_kind"] == 2:
-        logits = case["clip"] * torch.tanh(scores - bias)
+        logits = case["clip"] * torch.tanh(scores - bias) - own
     else:
-        logits = case["clip"] * torch.tanh(scores) - bias
+        logits = case["clip"] * torch.tanh(scores) - bias - own
     return nodes, torch.log_softmax(logits / case["temperature"], 0)
 
 

@@ -32,6 +32,31 @@ SETTINGS = {
         "bias_strength": 2.0,
         "width": 64,
     },
+    "locality outside": {"with_locality": True, "bias_kind": 1, "bias_strength": 2.0},
+    "locality inside, skip": {"with_locality": True, "locality_inside": True, "skip": True},
+    "locality inside, skip, adapter before": {
+        "with_locality": True,
+        "locality_inside": True,
+        "skip": True,
+        "with_adapter": True,
+        "adapter_place": "before",
+        "temperature": 0.8,
+    },
+    "skip, shared adapter": {
+        "skip": True,
+        "with_adapter": True,
+        "shared_adapter": True,
+        "width": 64,
+    },
+    "neighbours, locality, skip, shared adapter": {
+        "neighbours": 4,
+        "with_locality": True,
+        "locality_inside": True,
+        "skip": True,
+        "with_adapter": True,
+        "shared_adapter": True,
+    },
+    "neighbours, locality outside": {"neighbours": 4, "with_locality": True},
 }
 ADAPTER = ("w1", "b1", "w2", "b2")
 
@@ -81,6 +106,9 @@ def check_backward(problem, setting, first_scored):
     found = _native.backward(**backward_arguments(case, result, weights, first_scored))
     wanted = expected_gradients(case, result, weights, first_scored)
     assert found.pop("finished")
+    logs = found.pop("log_likelihood")
+    if first_scored:
+        np.testing.assert_allclose(logs, result["log_likelihood"], rtol=1e-5)
     assert found.keys() == wanted.keys()
     for name, gradient in wanted.items():
         assert_close(found[name], gradient)
@@ -100,7 +128,15 @@ def test_backward_in_all_instruction_sets(setting, simd):
 @pytest.mark.parametrize("instances", [3, 9])
 @pytest.mark.parametrize("neighbours", [None, 5])
 def test_backward_does_not_depend_on_threads(instances, neighbours):
-    case = make_case("tsp", nodes=30, instances=instances, with_adapter=True, neighbours=neighbours)
+    case = make_case(
+        "tsp",
+        nodes=30,
+        instances=instances,
+        with_adapter=True,
+        with_locality=True,
+        skip=True,
+        neighbours=neighbours,
+    )
     result = _native.rollout(**rollout_arguments(case, 21))
     weights = np.random.default_rng(1).normal(size=(instances, 21)).astype(np.float32)
     one, two = (

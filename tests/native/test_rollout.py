@@ -20,6 +20,17 @@ VARIANTS = {
     "bias inside": {"bias_kind": 2, "bias_strength": 0.6, "temperature": 1.5},
     "neighbours": {"neighbours": 4, "nodes": 30, "bias_kind": 1, "bias_strength": 2.0},
     "one neighbour": {"neighbours": 1, "with_adapter": True, "width": 64},
+    "locality outside": {"with_locality": True, "bias_kind": 1, "bias_strength": 0.7},
+    "locality inside, skip": {"with_locality": True, "locality_inside": True, "skip": True},
+    "skip, adapter before": {"skip": True, "with_adapter": True, "adapter_place": "before"},
+    "shared adapter": {"with_adapter": True, "shared_adapter": True},
+    "neighbours, locality, skip, adapter": {
+        "neighbours": 4,
+        "with_locality": True,
+        "locality_inside": True,
+        "skip": True,
+        "with_adapter": True,
+    },
     "more neighbours than nodes": {"neighbours": 99, "with_adapter": True},
 }
 
@@ -72,7 +83,8 @@ def test_sampling_follows_the_reference(problem, variant):
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize(
-    "variant", ["adapter before", "adapter after", "bias inside", "neighbours"]
+    "variant",
+    ["adapter before", "adapter after", "bias inside", "neighbours", "locality inside, skip"],
 )
 def test_all_instruction_sets_sample_alike(problem, variant, simd):
     check_sampling(problem, variant)

@@ -59,7 +59,8 @@ def test_an_encoder_layer_is_made_of_torchs_parts(bias):
 
     expected = normalise(h + attention(h, h, h, need_weights=False)[0])
     expected = normalise(expected + ours.output(ours.hidden(expected).relu()))
-    assert torch.allclose(ours(h), expected, atol=1e-5)
+    batch = Batch.of([TspInstance(coords=torch.rand(9, 2).numpy())] * 2)
+    assert torch.allclose(ours(h, batch), expected, atol=1e-5)
 
 
 def set_weights(policy, **weights):

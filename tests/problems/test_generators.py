@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from metasage.errors import InputError
-from metasage.problems.sets import generate
+from metasage.problems import get_problem
+from metasage.problems.sets import InstanceSet, generate
 
 # SHA-256 of the C-order bytes of the published sets (float64, demand int64).
 PUBLISHED: list[tuple[str, int, int, int, dict[str, float], dict[str, str]]] = [
@@ -165,3 +166,65 @@ def test_clustered_nodes_lie_closer_together_and_inside_the_square(layout):
 def test_impossible_wishes_are_refused(wrong):
     with pytest.raises(InputError):
         generate(**({"problem": "cvrp", "size": 5, "count": 1, "seed": 0} | wrong))
+
+
+def varied(problem: str, size: int, count: int) -> InstanceSet:
+    kind = get_problem(problem)
+    return InstanceSet(kind, kind.generate(size, count, 5, varied=True))
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp", "pctsp", "op"])
+def test_varied_constants_leave_all_else_as_published(problem):
+    plain = generate(problem, 30, 200, 5).arrays
+    other = varied(problem, 30, 200).arrays
+    drawn = {"tsp": set(), "cvrp": {"capacity"}, "pctsp": {"penalty", "prize"},
+             "op": {"prize", "max_length"}}[problem]  # fmt: skip
+    assert plain.keys() == other.keys()
+    for name in plain:
+        assert np.array_equal(plain[name], other[name]) == (name not in drawn)
+        assert plain[name].shape == other[name].shape
+
+
+def test_varied_capacities_carry_the_largest_demand_and_fill_their_range():
+    capacity = varied("cvrp", 10, 5000).arrays["capacity"]
+    assert np.array_equal(capacity, np.round(capacity))
+    assert capacity.min() >= 15
+    assert capacity.max() <= 125
+    # The mean of a triangular distribution is that of its three corners.
+    assert capacity.mean() == pytest.approx(5 * (3 + 6 + 25) / 3, rel=0.02)
+
+
+def test_varied_lengths_are_shares_of_a_tour_and_prizes_of_three_kinds():
+    plain = generate("op", 50, 4000, 5).arrays["prize"]
+    arrays = varied("op", 50, 4000).arrays
+    share = arrays["max_length"] / (0.7124 * 50**0.5)
+    assert (share.min(), share.max()) == pytest.approx((0.2, 0.65), abs=0.01)
+    assert np.allclose(arrays["prize"] * 100, np.round(arrays["prize"] * 100))
+    equal = (arrays["prize"] == 1).all(axis=1)
+    by_distance = (arrays["prize"] == plain).all(axis=1)
+    assert equal.mean() == pytest.approx(0.2, abs=0.03)
+    assert by_distance.mean() == pytest.approx(0.6, abs=0.03)
+    others = arrays["prize"][~equal & ~by_distance]
+    assert (others.min(), others.max()) == (0.01, 1.0)
+    assert others.mean() == pytest.approx(0.505, abs=0.01)
+
+
+@pytest.mark.parametrize("size", [3, 50])
+def test_varied_prizes_can_always_be_collected(size):
+    plain = generate("pctsp", size, 4000, 5)
+    instances = varied("pctsp", size, 4000)
+    total = instances.arrays["prize"].sum(axis=1)
+    assert total.min() >= 1.05 - 1e-9
+    assert all(instances.problem.infeasibility(instance) is None for instance in instances)
+    scale = (instances.arrays["prize"] / plain.arrays["prize"])[:, 0] * 2
+    assert scale.max() == pytest.approx(5.0, abs=0.01) or size == 3
+    ratio = instances.arrays["penalty"] / plain.arrays["penalty"]
+    assert np.allclose(ratio, ratio[:, :1])
+    length = ratio[:, 0] * (2 if size == 3 else 3)
+    assert length.min() >= 0.2 * 0.7124 * size**0.5
+    assert length.max() <= 0.65 * 0.7124 * size**0.5
+
+
+def test_a_given_constant_is_not_varied():
+    with pytest.raises(InputError, match="capacity is given"):
+        get_problem("cvrp").generate(10, 1, 0, varied=True, capacity=50.0)

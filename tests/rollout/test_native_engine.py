@@ -37,6 +37,24 @@ def random_adapter(width, place="after"):
     return Adapter.from_flat(flat, place)
 
 
+SCALE_INSIDE = {
+    "pointer_locality": "inside",
+    "glimpse_locality": True,
+    "encoder_locality": True,
+    "query_skip": True,
+    "query_residual": True,
+    "clip": 50.0,
+}
+
+
+def disturb(policy):
+    """Move what starts at zero away from it."""
+    with torch.no_grad():
+        for name, parameter in policy.named_parameters():
+            if "locality" in name or "residual" in name:
+                parameter += 0.1 * torch.randn_like(parameter)
+
+
 def ring_bonus():
     sources = torch.arange(SIZE).expand(COUNT, -1)
     return EdgeBonus(sources, (sources + 1) % SIZE, torch.linspace(0, 5, SIZE).expand(COUNT, -1))
@@ -98,6 +116,33 @@ def test_gradients_of_all_weights_agree_with_autograd(problem, kind):
     scale = max(float(theirs.abs().max()) for theirs in found[1])
     for ours, theirs in zip(*found, strict=True):
         assert torch.allclose(ours, theirs, rtol=1e-3, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("pointer", ["inside", "outside"])
+@pytest.mark.parametrize("neighbours", [None, 6])
+def test_given_rollouts_are_scored_with_scale_inside_the_policy(problem, pointer, neighbours):
+    options = SCALE_INSIDE | {"pointer_locality": pointer}
+    policy, batch, request = make_case(problem, seed=8, **options)
+    disturb(policy)
+    decoding = Decoding(neighbours=neighbours)
+    with torch.no_grad():
+        rollouts = NativeEngine().rollout(batch, policy(batch), decoding, request)
+    weights = torch.randn(COUNT, ROLLOUTS)
+    found = []
+    for engine in (NativeEngine(), TorchEngine()):
+        total, logs = engine.given_log_likelihood(
+            batch, policy(batch), decoding, rollouts.actions, weights, request.starts is None
+        )
+        gradients = torch.autograd.grad(total, list(policy.parameters()), allow_unused=True)
+        found.append([torch.zeros(1) if g is None else g for g in gradients])
+        assert torch.allclose(logs, rollouts.log_likelihood, rtol=1e-4, atol=1e-3)
+        assert float(total.detach()) == pytest.approx(
+            float((logs * weights).sum()), rel=1e-4, abs=1e-3
+        )
+    scale = max(float(theirs.abs().max()) for theirs in found[1])
+    for ours, theirs in zip(*found, strict=True):
+        assert torch.allclose(ours, theirs, rtol=1e-3, atol=2e-5 * scale)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

@@ -193,6 +193,30 @@ def hand_made(scores):
     )
 
 
+@pytest.mark.parametrize("inside", [False, True])
+def test_logits_with_the_policys_own_locality_by_hand(inside):
+    # From node 0, nodes 1 and 2 are 0.5 and 1 away; the mean distance is 4/6.
+    batch = Batch.of([TspInstance(coords=[[0.0, 0.0], [0.3, 0.4], [0.6, 0.8]])])
+    scores, units = (0.7, -0.2, 0.4), (0.0, 0.75, 1.5)
+    inputs = replace(
+        hand_made(scores),
+        pointer_locality=torch.tensor([0.3, 0.1], dtype=torch.float64),
+        locality_inside=inside,
+    )
+    forced = torch.tensor([[[0, 1, 2], [0, 2, 1]]])
+    _, found = ENGINE.given_log_likelihood(
+        batch, inputs, Decoding(), forced, torch.ones(1, 2), first_scored=False
+    )
+    logits = []
+    for j in (1, 2):
+        own = 0.3 * units[j] + 0.1 * math.log2(1 + units[j])
+        logits.append(
+            10 * math.tanh(scores[j] - own) if inside else 10 * math.tanh(scores[j]) - own
+        )
+    total = math.log(sum(map(math.exp, logits)))
+    assert found[0].tolist() == pytest.approx([logit - total for logit in logits], abs=1e-6)
+
+
 @pytest.mark.parametrize("temperature", [1.0, 0.4])
 @pytest.mark.parametrize("kind", [None, "outside", "inside"])
 def test_logits_with_a_locality_bias_by_hand(kind, temperature):

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from metasage.errors import InputError
-from metasage.training.log import RunLog, read_log
+from metasage.training.log import RunLog, draw_curve, read_log
 
 
 def test_without_tensorboard_its_events_are_refused_and_the_log_stays(tmp_path, monkeypatch):
@@ -38,3 +38,40 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
     # Going on from step 0 drops what lies beyond it.
     RunLog(tmp_path, 0).close()
     assert read_log(tmp_path) == []
+
+
+def axes_of(folder, monkeypatch, latest=None):
+    """Draw a curve, and return the axes of the picture."""
+    from matplotlib.figure import Figure
+
+    drawn = []
+    honest = Figure.savefig
+
+    def keep(figure, *arguments, **options):
+        drawn.extend(figure.axes)
+        honest(figure, *arguments, **options)
+
+    monkeypatch.setattr(Figure, "savefig", keep)
+    draw_curve(folder, latest)
+    assert (folder / "curve.png").stat().st_size > 1000
+    return drawn
+
+
+def test_imitation_has_an_axis_of_its_own(tmp_path, monkeypatch):
+    log = RunLog(tmp_path, 0)
+    for step, size in ((1, 20), (2, 50), (3, 20)):
+        log.write({"step": step, "instances": step, "size": size, "imitation": 1.0 / step})
+    log.close()
+    left, right = axes_of(tmp_path, monkeypatch, {"step": 3, "instances": 3, "validation": 4.0})
+    assert [line.get_ydata().tolist() for line in right.lines] == [[1.0, 1 / 3], [0.5]]
+    assert [list(line.get_ydata()) for line in left.lines] == [[4.0]]
+    assert len(left.get_legend().get_texts()) == 3
+
+
+def test_costs_alone_need_no_second_axis_and_nothing_needs_no_line(tmp_path, monkeypatch):
+    assert len(axes_of(tmp_path, monkeypatch)) == 1
+    log = RunLog(tmp_path, 0)
+    log.write({"step": 1, "instances": 1, "size": 20, "cost": 2.0})
+    log.close()
+    (left,) = axes_of(tmp_path, monkeypatch)
+    assert len(left.lines) == 1

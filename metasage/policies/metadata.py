@@ -31,7 +31,7 @@ def training_size(provenance: Mapping[str, Any]) -> int | None:
     stages = provenance.get("recipe", {}).get("stages")
     if not stages:
         return None
-    return max(max(stage.get("sizes") or [stage["size"]]) for stage in stages)
+    return max(int(size) for stage in stages for size in stage.get("sizes") or [stage["size"]])
 
 
 def pack(config: PolicyConfig, provenance: Mapping[str, Any]) -> dict[str, str]:

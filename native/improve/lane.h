@@ -79,8 +79,9 @@ private:
     static constexpr int PART = 50;
     // Kicks for each one that leaves a part of the plane for another, and most nodes that it drops.
     static constexpr int BETWEEN_MOVES = 16, LONGEST_STRETCH = 500;
-    // How fast the price follows the bound.
-    static constexpr double RATE = 0.02;
+    // How fast the price follows the bound. Where it stands for the least prize it may be
+    // nothing at all, and has to be found first.
+    static constexpr double RATE = 0.02, FIRST_RATE = 0.5;
 
     void set_first_price() {
         const Totals &totals = state_.totals;
@@ -103,7 +104,9 @@ private:
     template <class Late>
     void balance(Late late) {
         const bool too_dear = state_.feasible() == (task_.goal == Goal::least_cost);
-        state_.price *= too_dear ? 1.0 - RATE : 1.0 + RATE;
+        const double first = task_.goal == Goal::least_cost ? FIRST_RATE : RATE;
+        const double rate = std::max(RATE, first / (1.0 + 0.25 * double(balances_++)));
+        state_.price *= too_dear ? 1.0 - rate : 1.0 + rate;
         state_.price = std::max(state_.price, least_price_);
         state_.choice = State::Choice::fixed;
         balance_.restore();
@@ -194,6 +197,7 @@ private:
     Balance balance_;
     Exchange kick_;
     double least_price_ = 0.0;
+    int64_t balances_ = 0;
     std::vector<int> best_;
     Totals best_totals_;
 };

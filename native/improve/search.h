@@ -59,8 +59,11 @@ public:
     // it, by the thread that called; it answers whether to go on.
     void run(const Tours &starts, const std::function<bool(const Found &)> &listen) {
         const bool counted = effort_.kicks >= 0;
-        // Their number has to be the same on any machine if kicks are counted.
-        const int lanes = counted ? LANES : effort_.threads;
+        // Their number has to be the same on any machine if kicks are counted; few kicks
+        // do more in one lane.
+        const int64_t kicked = 1 + std::max<int64_t>(effort_.kicks, 0) /
+                                       (KICKS_OF_A_LANE * task_.lengths.nodes());
+        const int lanes = counted ? int(std::min<int64_t>(LANES, kicked)) : effort_.threads;
         std::vector<Found> found = polish(starts);
         std::stable_sort(found.begin(), found.end(), [&](const Found &a, const Found &b) {
             return better(a.totals, b.totals);
@@ -87,6 +90,8 @@ public:
 
 private:
     static constexpr int LANES = 4;
+    // For each node.
+    static constexpr int KICKS_OF_A_LANE = 10;
     // Dense tours that an OP starts with.
     static constexpr int DENSE = 4;
     static constexpr int MOST_TO_DROP = 20'000;

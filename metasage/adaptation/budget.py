@@ -34,7 +34,7 @@ def within_time(
     instance
         The instance.
     policy
-        The network, for its width.
+        The network, for its width and the nodes that it looks at.
     seconds
         Time that the network has.
     threads
@@ -46,10 +46,11 @@ def within_time(
     # All iterations, in steps of one rollout times nodes that a step looks at.
     rounds = (_ITERATIONS if method.repeats else 1) * method.augment
     speed = threads / (policy.config.width * rounds)
-    seen = size if method.neighbours is None else min(size, method.neighbours)
-    cost = _DENSE if method.neighbours is None else _NEAREST
+    nearest = method.neighbours or policy.config.nearest(instance.num_nodes)
+    seen = size if nearest is None else min(size, nearest)
+    cost = _DENSE if nearest is None else _NEAREST
     affordable = int(seconds * speed / (cost * size * seen))
-    if affordable >= _LEAST_ROLLOUTS or method.neighbours is not None:
+    if affordable >= _LEAST_ROLLOUTS or nearest is not None:
         return replace(method, rollouts=max(_LEAST_ROLLOUTS, min(size, affordable)))
     near = int(seconds * speed / (_NEAREST * size * _LEAST_ROLLOUTS))
     if near < size:

@@ -11,6 +11,7 @@ from metasage.adaptation.result import Incumbent
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.numbers import require_augmentation
+from metasage.policies.model import Model
 from metasage.rollout.interface import Rollouts
 
 
@@ -71,6 +72,22 @@ class Method(ABC):
         """Return the settings with a problem's defaults filled in."""
         defaults = self.defaults(problem).items()
         return replace(self, **{name: v for name, v in defaults if getattr(self, name) is None})
+
+    def suited(self, model: Model) -> Self:
+        """Return the settings with those filled in that a network comes with.
+
+        Raises
+        ------
+        InputError
+            If the network suggests what the method does not know.
+        """
+        suggested = model.suggestions(self.name)
+        try:
+            return replace(self, **{n: v for n, v in suggested.items() if getattr(self, n) is None})
+        except (AttributeError, TypeError):
+            raise InputError(
+                f"the settings that {model.name} suggests for {self.name} are not understood."
+            ) from None
 
     def parameters(self, problem: str) -> dict[str, Any]:
         """Return the settings, as they are for a problem, as plain data."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import torch
 
@@ -16,6 +16,7 @@ from metasage.adaptation.query import QueryAdaptation, initial_eta
 from metasage.adaptation.schedule import BiasSchedule, Geometric
 from metasage.adaptation.task import Task
 from metasage.errors import InputError
+from metasage.policies.model import Model
 from metasage.rollout.interface import Adapter, DecoderInputs, Decoding
 
 Preset = Literal["default", "paper", "official"]
@@ -23,11 +24,14 @@ Preset = Literal["default", "paper", "official"]
 # The readings of the method; docs/adaptation.md says where they differ and why.
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {"bias": "outside", "alpha": 1.0, "alpha_end": 0.3, "by_density": False,
-              "replay": False, "greedy_start": False, "horizon": None, "tsp_weight_decay": 0.0},
+              "replay": False, "greedy_start": False, "temperature": 1.0, "temperature_end": 0.3,
+              "horizon": None, "tsp_weight_decay": 0.0},
     "official": {"bias": "inside", "alpha": 1.0, "alpha_end": 0.3, "by_density": False,
-                 "replay": True, "greedy_start": False, "horizon": 200, "tsp_weight_decay": 1e-6},
+                 "replay": True, "greedy_start": False, "temperature": 1.0, "temperature_end": 0.3,
+                 "horizon": 200, "tsp_weight_decay": 1e-6},
     "default": {"bias": "outside", "alpha": None, "alpha_end": None, "by_density": True,
-                "replay": True, "greedy_start": True, "horizon": None, "tsp_weight_decay": 0.0},
+                "replay": True, "greedy_start": True, "temperature": 1.0, "temperature_end": 0.3,
+                "horizon": None, "tsp_weight_decay": 0.0},
 }  # fmt: skip
 
 # What a preset says and no setting can change.
@@ -36,7 +40,7 @@ _HIDDEN = ("horizon", "tsp_weight_decay")
 
 @dataclass(frozen=True, kw_only=True)
 class Sage(Method):
-    """SAGE. What is left None is what the preset says.
+    """SAGE. What is left None is what the preset says, or for ``default`` the network.
 
     Parameters
     ----------
@@ -76,8 +80,8 @@ class Sage(Method):
     alpha: float | None = None
     alpha_end: float | None = None
     by_density: bool | None = None
-    temperature: float = 1.0
-    temperature_end: float = 0.3
+    temperature: float | None = None
+    temperature_end: float | None = None
     learning_rate: float | None = None
     imitation: float | None = None
     replay: bool | None = None
@@ -93,20 +97,24 @@ class Sage(Method):
             raise InputError(f"bias '{self.bias}' is not outside, inside or none.")
         if self.bias == "inside" and self.alpha is None and PRESETS[self.preset]["alpha"] is None:
             raise InputError("bias 'inside' needs an alpha, as --preset official has.")
-        Geometric(self.temperature, self.temperature_end)
-        for alpha in (self.alpha, self.alpha_end):
-            if alpha is not None:
-                Geometric(alpha, alpha)
+        for value in (self.temperature, self.temperature_end, self.alpha, self.alpha_end):
+            if value is not None:
+                Geometric(value, value)
 
     def defaults(self, problem: str) -> dict[str, Any]:  # noqa: D102
         rate, imitation = EAS_RATES[problem]
         own = {"learning_rate": rate, "imitation": imitation}
         return own | {n: v for n, v in PRESETS[self.preset].items() if n not in _HIDDEN}
 
+    def suited(self, model: Model) -> Self:  # noqa: D102
+        return super().suited(model) if self.preset == "default" else self
+
     def guide(self, problem: str, alpha: float | None) -> Guide:
         """Return the schedules of locality bias and temperature, the bias beginning at alpha."""
         own = self.resolved(problem)
         assert own.bias is not None
+        assert own.temperature is not None
+        assert own.temperature_end is not None
         temperature = Geometric(own.temperature, own.temperature_end)
         bias = None
         if own.bias != "none":

@@ -104,6 +104,7 @@ def solve(
         name = default_model(instance.problem.name) if model is None else model
         model = find_model(name, instance.problem.name)
     model.config.require_problem(instance.problem.name)
+    method = method.suited(model)
     is_larger = instance.size > (model.training_size or 0)
     wanted = method.uses_sml and is_larger
     found = find_sml(sml, model, wanted=wanted) if isinstance(sml, str) else sml

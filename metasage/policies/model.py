@@ -48,6 +48,10 @@ class Model:
         """Largest size it was trained on, if that is known."""
         return training_size(self.provenance)
 
+    def suggestions(self, method: str) -> dict[str, Any]:
+        """Return the settings of a method that measured best with this network, if any."""
+        return dict(self.provenance.get("settings", {}).get(method, {}))
+
     @classmethod
     def build(
         cls, config: PolicyConfig, state: dict[str, Tensor], provenance: dict[str, Any]

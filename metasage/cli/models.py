@@ -17,7 +17,7 @@ app = typer.Typer(
 
 _COLUMNS = (
     "name", "problem", "kind", "width", "layers", "training size", "instances", "validation",
-    "gap", "sml",
+    "gap", "sml", "default",
 )  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def default(context: typer.Context) -> None:
 def list_models(json: Json = None) -> None:
     """List the networks that come with the package."""
     from metasage.cli.output import print_table, write_json
-    from metasage.policies.library import shipped_models
+    from metasage.policies.library import default_model, shipped_models
     from metasage.policies.metadata import read_metadata, training_size
 
     rows = []
@@ -40,6 +40,7 @@ def list_models(json: Json = None) -> None:
         config, provenance = read_metadata(path)
         facts = config.to_dict() | {"name": name, "kind": config.kind} | provenance
         facts.setdefault("training size", training_size(provenance))
+        facts["default"] = default_model(config.problem) == name
         facts["sml"] = (path.parent / "sml" / path.name).exists()
         rows.append({column: facts.get(column) for column in _COLUMNS})
     if json is not None:

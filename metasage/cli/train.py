@@ -15,7 +15,9 @@ app = typer.Typer(
 
 Problem = Annotated[str, typer.Argument(metavar="PROBLEM", help="tsp, cvrp, pctsp or op.")]
 Folder = Annotated[str, typer.Option("-o", "--output", help="Folder of the run.")]
-Recipe = Annotated[str, typer.Option("--recipe", help="paper (full length) or cpu (shipped).")]
+Recipe = Annotated[
+    str, typer.Option("--recipe", help="cpu, paper (full length) or scale (all sizes).")
+]
 SettingsFile = Annotated[
     str | None,
     typer.Option("--settings", metavar="FILE.toml", help="Settings in place of a recipe."),

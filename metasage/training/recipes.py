@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from metasage.errors import InputError
@@ -25,10 +24,12 @@ def recipe(name: str, method: str, problem: str) -> TrainingSettings:
     Parameters
     ----------
     name
-        ``paper`` for the published full-length settings, ``cpu`` for those that
-        trained the shipped networks.
+        ``paper`` for the published full-length settings; ``cpu`` for those that
+        trained the paper's networks in this package, in an hour or two; ``scale``
+        for its own, which know scale.
     method, problem
-        What is trained: POMO on TSP and CVRP, Sym-NCO on all four problems.
+        What is trained: POMO on TSP and CVRP, Sym-NCO on all four problems;
+        networks that know scale by POMO on all.
     """
     if name not in RECIPES:
         raise InputError(f"recipe '{name}' is not one of {', '.join(RECIPES)}.")
@@ -89,51 +90,104 @@ _PAPER = {
     ("symnco", "op"): _attention_model("op"),
 }
 
-_CPU_BASE = TrainingSettings(
-    "pomo",
-    "tsp",
-    (
-        Stage((20,), 128, 20, 1_000, 5e-4),
-        Stage((50,), 64, 20, 3_000, 5e-4, 3e-4),
-        Stage((100,), 32, 32, 6_000, 3e-4, 1e-5, clustered=0.25),
-    ),
-    normalise_advantages=True,
-    muon=0.7,
-    clip_norm=1.0,
-    average=0.999,
-)
-
-_CPU_SYMNCO = replace(
-    _CPU_BASE,
-    method="symnco",
-    stages=(Stage((100,), 16, 32, 2_000, 2e-4, 1e-5, clustered=0.25),),
-    copies=2,
-    invariance=0.1,
-)
-
-_CPU_FREE = replace(
-    _CPU_SYMNCO,
-    stages=(
-        Stage((20,), 64, 16, 500, 5e-4),
-        Stage((50,), 32, 16, 2_000, 5e-4, 3e-4),
-        Stage((100,), 16, 24, 2_500, 3e-4, 1e-5, clustered=0.25),
-    ),
-    policy={"starts": "free"},
-    start_from="pomo-cvrp",
-)
-
-_CPU = {
-    ("pomo", "tsp"): _CPU_BASE,
-    ("pomo", "cvrp"): replace(
-        _CPU_BASE,
-        problem="cvrp",
-        stages=(*_CPU_BASE.stages[:2], replace(_CPU_BASE.stages[2], steps=3_000)),
-        start_from="pomo-tsp",
-    ),
-    ("symnco", "tsp"): replace(_CPU_SYMNCO, start_from="pomo-tsp"),
-    ("symnco", "cvrp"): replace(_CPU_SYMNCO, problem="cvrp", start_from="pomo-cvrp"),
-    ("symnco", "pctsp"): replace(_CPU_FREE, problem="pctsp"),
-    ("symnco", "op"): replace(_CPU_FREE, problem="op"),
+# What the networks of the package have in common.
+_OWN: dict[str, Any] = {
+    "normalise_advantages": True,
+    "weight_decay": 0.0,
+    "muon": 0.7,
+    "clip_norm": 1.0,
+    "average": 0.999,
 }
 
-RECIPES: dict[str, dict[tuple[str, str], TrainingSettings]] = {"paper": _PAPER, "cpu": _CPU}
+# Scale inside: preferences for near nodes, and the layer that adapts.
+_SCALE: dict[str, Any] = {
+    "pointer_locality": "outside",
+    "glimpse_locality": True,
+    "encoder_locality": True,
+    "query_skip": True,
+    "query_residual": True,
+}
+
+# Kicks for each node that bring labels within about half a percent of long searches.
+_KICKS = {"tsp": 1.0, "cvrp": 1.0, "pctsp": 5.0, "op": 3.0}
+
+
+def _imitate(
+    problem: str, sizes: tuple[int, ...], steps: int, lr: float, lr_end: float = 0.0, **others: Any
+) -> Stage:
+    """Imitate local search alone, on about 3,200 nodes a step."""
+    own = {"reinforce": 0.0, "imitation": 1.0, "labels": 20_000, "kicks": _KICKS[problem]}
+    return Stage(sizes, 3_200 // sizes[0], 20, steps, lr, lr_end, **(own | others))
+
+
+def _at_100(problem: str) -> tuple[Stage, ...]:
+    """Small instances first, then those of the paper."""
+    return (
+        _imitate(problem, (20,), 400, 5e-4),
+        _imitate(problem, (50,), 2_000, 5e-4),
+        _imitate(problem, (100,), 6_000, 5e-4, 5e-5, clustered=0.25),
+    )
+
+
+def _own_loss(problem: str, batch: int, rollouts: int) -> Stage:
+    """End with the method's own loss, which makes greedy tours better."""
+    return Stage(
+        (100,),
+        batch,
+        rollouts,
+        2_000,
+        5e-5,
+        1e-5,
+        clustered=0.25,
+        imitation=1.0,
+        labels=20_000,
+        kicks=_KICKS[problem],
+    )
+
+
+def _pomo(problem: str, **others: Any) -> TrainingSettings:
+    stages = (*_at_100(problem), _own_loss(problem, 32, 32))
+    return TrainingSettings("pomo", problem, stages, **(_OWN | others))
+
+
+def _symnco(problem: str, *first: Stage, **others: Any) -> TrainingSettings:
+    stages = (*first, _own_loss(problem, 16, 32))
+    own = {"copies": 2, "invariance": 0.1}
+    return TrainingSettings("symnco", problem, stages, **(_OWN | own | others))
+
+
+def _all_sizes(problem: str, **others: Any) -> TrainingSettings:
+    """Train a network that knows scale, on instances of all sizes and constants."""
+    mixed: dict[str, Any] = {"clustered": 0.25, "varied": problem != "tsp"}
+    stages = (
+        _imitate(problem, (20,), 300, 5e-4, varied=mixed["varied"]),
+        _imitate(problem, (50,), 1_000, 5e-4, varied=mixed["varied"]),
+        _imitate(problem, (100, 50, 200), 6_000, 5e-4, 2.5e-4, **mixed),
+        _imitate(problem, (100, 50, 200, 500), 12_000, 2.5e-4, 1e-5, **mixed),
+    )
+    free = {} if problem in ("tsp", "cvrp") else {"starts": "free"}
+    sizes = {"validation_sizes": (100, 200, 500)}
+    return TrainingSettings(
+        "pomo", problem, stages, policy=_SCALE | free, **(_OWN | sizes | others)
+    )
+
+
+_CPU = {
+    ("pomo", "tsp"): _pomo("tsp"),
+    ("pomo", "cvrp"): _pomo("cvrp"),
+    ("symnco", "tsp"): _symnco("tsp", start_from="pomo-tsp"),
+    ("symnco", "cvrp"): _symnco("cvrp", start_from="pomo-cvrp"),
+    ("symnco", "pctsp"): _symnco("pctsp", *_at_100("pctsp"), policy={"starts": "free"}),
+    ("symnco", "op"): _symnco("op", *_at_100("op"), policy={"starts": "free"}),
+}
+
+_ALL_SIZES = {
+    ("pomo", problem): _all_sizes(problem, start_from="" if problem == "tsp" else "scale-tsp")
+    for problem in ("tsp", "cvrp", "pctsp", "op")
+}
+
+RECIPES: dict[str, dict[tuple[str, str], TrainingSettings]] = {
+    "paper": _PAPER,
+    "cpu": _CPU,
+    "scale": _ALL_SIZES,
+}

@@ -70,9 +70,10 @@ def test_list_is_a_table(metasage, shipped):
     code, out, err = metasage("models", "list")
     assert (code, err) == (0, "")
     header, first, second = (re.split(r"  +", line) for line in out.splitlines())
-    assert header[5:] == ["training size", "instances", "validation", "gap", "sml"]
-    assert first == ["pomo-tsp100", "tsp", "pomo", "16", "2", "100", "-", "7.912", "-", "no"]
-    assert second == ["symnco-op100", "op", "symnco", "16", "2", "-", "-", "-", "-", "yes"]
+    assert header[5:] == ["training size", "instances", "validation", "gap", "sml", "default"]
+    facts = ["tsp", "pomo", "16", "2", "100", "-", "7.912", "-", "no", "yes"]
+    assert first == ["pomo-tsp100", *facts]
+    assert second == ["symnco-op100", "op", "symnco", "16", "2", "-", "-", "-", "-", "yes", "yes"]
     assert metasage("models")[1] == out
 
 

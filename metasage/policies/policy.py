@@ -15,8 +15,9 @@ from metasage.problems import Instance
 from metasage.problems.batch import Batch
 from metasage.rollout.interface import Adapter, DecoderInputs
 
-# What a neighbour's distance takes off the logit of an untrained policy.
-_NEAR = 0.7
+# What a neighbour's distance takes off the logit of an untrained policy, and how small
+# its queries are where they reach the pointer directly.
+_NEAR, _SMALL = 0.7, 0.1
 
 
 class AttentionPolicy(nn.Module):
@@ -98,6 +99,10 @@ class Decoder(nn.Module):
             Strengths(first=_first_strength(config)) if config.pointer_locality != "none" else None
         )
         self.residual = ResidualLayer(width) if config.query_residual else None
+        if config.query_skip:
+            # Added to the glimpse as they are, queries would drown it at first.
+            for layer in filter(None, (self.query_last, self.query_first)):
+                nn.init.uniform_(layer.weight, -_SMALL * width**-0.5, _SMALL * width**-0.5)
 
     def forward(self, h: Tensor) -> DecoderInputs:
         """Prepare all that does not change from step to step."""

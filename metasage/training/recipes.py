@@ -123,9 +123,9 @@ def _imitate(
 def _at_100(problem: str) -> tuple[Stage, ...]:
     """Small instances first, then those of the paper."""
     return (
-        _imitate(problem, (20,), 400, 5e-4),
-        _imitate(problem, (50,), 2_000, 5e-4),
-        _imitate(problem, (100,), 6_000, 5e-4, 5e-5, clustered=0.25),
+        _imitate(problem, (20,), 300, 1e-3),
+        _imitate(problem, (50,), 1_000, 1e-3),
+        _imitate(problem, (100,), 7_000, 1e-3, 5e-5, clustered=0.25),
     )
 
 
@@ -160,10 +160,10 @@ def _all_sizes(problem: str, **others: Any) -> TrainingSettings:
     """Train a network that knows scale, on instances of all sizes and constants."""
     mixed: dict[str, Any] = {"clustered": 0.25, "varied": problem != "tsp"}
     stages = (
-        _imitate(problem, (20,), 300, 5e-4, varied=mixed["varied"]),
-        _imitate(problem, (50,), 1_000, 5e-4, varied=mixed["varied"]),
-        _imitate(problem, (100, 50, 200), 6_000, 5e-4, 2.5e-4, **mixed),
-        _imitate(problem, (100, 50, 200, 500), 12_000, 2.5e-4, 1e-5, **mixed),
+        _imitate(problem, (20,), 300, 1e-3, varied=mixed["varied"]),
+        _imitate(problem, (50,), 700, 1e-3, varied=mixed["varied"]),
+        _imitate(problem, (100, 50, 200), 4_000, 1e-3, 4e-4, **mixed),
+        _imitate(problem, (100, 50, 200, 500), 12_000, 4e-4, 1e-5, **mixed),
     )
     free = {} if problem in ("tsp", "cvrp") else {"starts": "free"}
     sizes = {"validation_sizes": (100, 200, 500)}

@@ -108,15 +108,21 @@ _SCALE: dict[str, Any] = {
     "query_residual": True,
 }
 
-# Kicks for each node that bring labels within about half a percent of long searches.
-_KICKS = {"tsp": 1.0, "cvrp": 1.0, "pctsp": 5.0, "op": 3.0}
+# Kicks for each node that bring labels within about half a percent of long searches, and
+# as many labels as then are made in a small part of the time.
+_LABELS: dict[str, dict[str, Any]] = {
+    "tsp": {"kicks": 1.0, "labels": 20_000},
+    "cvrp": {"kicks": 1.0, "labels": 20_000},
+    "pctsp": {"kicks": 5.0, "labels": 6_000},
+    "op": {"kicks": 3.0, "labels": 8_000},
+}
 
 
 def _imitate(
     problem: str, sizes: tuple[int, ...], steps: int, lr: float, lr_end: float = 0.0, **others: Any
 ) -> Stage:
     """Imitate local search alone, on about 3,200 nodes a step."""
-    own = {"reinforce": 0.0, "imitation": 1.0, "labels": 20_000, "kicks": _KICKS[problem]}
+    own = {"reinforce": 0.0, "imitation": 1.0} | _LABELS[problem]
     return Stage(sizes, 3_200 // sizes[0], 20, steps, lr, lr_end, **(own | others))
 
 
@@ -140,8 +146,7 @@ def _own_loss(problem: str, batch: int, rollouts: int) -> Stage:
         1e-5,
         clustered=0.25,
         imitation=1.0,
-        labels=20_000,
-        kicks=_KICKS[problem],
+        **_LABELS[problem],
     )
 
 

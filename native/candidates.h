@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "open_nodes.h"
+#include "near_lists.h"
 #include "rules.h"
 
 namespace metasage::METASAGE_LEVEL {
@@ -10,9 +10,12 @@ namespace metasage::METASAGE_LEVEL {
 class Candidates {
 public:
     explicit Candidates(const Decoder &decoder)
-        : decoder_(decoder), most_(size_t(decoder.neighbours)) {}
+        : decoder_(decoder), most_(size_t(decoder.neighbours)), marks_(decoder.nodes / 64 + 1) {}
 
-    void use(int64_t instance) { coords_ = decoder_.coords + 2 * instance * decoder_.nodes; }
+    void use(int64_t instance, const NearLists &lists) {
+        coords_ = decoder_.coords + 2 * instance * decoder_.nodes;
+        lists_ = &lists;
+    }
 
     void open_all(OpenNodes &open, const Rules &rules) const {
         // The candidates then fill a few cells.
@@ -35,51 +38,42 @@ public:
         if (state.current < 0)
             open.each([&](int32_t node) { found_.push_back(node); });
         else
-            find_nearest(rules, state, open);
+            find_near(rules, state, open);
         if (rules.has_depot() && rules.depot_allowed(state)) found_.push_back(0);
         const bool known = std::find(found_.begin(), found_.end(), given) != found_.end();
         if (!known && allows(rules, state, open, given)) found_.push_back(given);
-        std::sort(found_.begin(), found_.end());
+        sort();
         return found_;
     }
 
 private:
-    // Ring by ring around the current node, as far as any of the nearest can be.
-    void find_nearest(const Rules &rules, const State &state, const OpenNodes &open) {
-        near_.clear();
-        uint64_t furthest = UINT64_MAX;
-        int ring = 0;
-        const auto add_ring = [&] {
-            open.each_in_ring(state.current, ring++, [&](int32_t node) {
-                if (!rules.in_reach(state, node)) return;
-                const uint64_t key = nearness(coords_, state.current, node);
-                if (key < furthest) near_.push_back(key);
-            });
-        };
-        while (ring < open.rings() && near_.size() < most_) add_ring();
-        if (near_.size() >= most_) {
-            furthest = cut();
-            // With some allowance for the rounding of cells and distances.
-            const double reach = 1.00001 * distance_of(furthest) / open.width();
-            while (ring < open.rings() && ring - 1 < reach) add_ring();
-            cut();
-        }
+    // In the list of the current node, or in the grid if that holds too few.
+    void find_near(const Rules &rules, const State &state, const OpenNodes &open) {
+        const auto accept = [&](int32_t node) { return rules.in_reach(state, node); };
+        const int32_t *list = lists_->of(state.current);
+        for (int64_t i = 0; i < lists_->length() && found_.size() < most_; ++i)
+            if (open.holds(list[i]) && accept(list[i])) found_.push_back(list[i]);
+        if (found_.size() == most_ || lists_->is_complete()) return;
+        found_.clear();
+        find_nearest(open, coords_, state.current, most_, accept, near_);
         for (const uint64_t key : near_) found_.push_back(int32_t(uint32_t(key)));
     }
 
-    // Keeps the nearest, and returns the furthest of them.
-    uint64_t cut() {
-        const auto last = near_.begin() + int64_t(most_ - 1);
-        if (near_.size() > most_) std::nth_element(near_.begin(), last, near_.end());
-        near_.resize(most_);
-        return *std::max_element(near_.begin(), near_.end());
+    // By marks, word by word: there are few words for each node found.
+    void sort() {
+        for (const int32_t node : found_) marks_[node / 64] |= uint64_t(1) << (node % 64);
+        found_.clear();
+        for (size_t word = 0; word < marks_.size(); ++word)
+            for (; marks_[word] != 0; marks_[word] &= marks_[word] - 1)
+                found_.push_back(int32_t(word * 64) + __builtin_ctzll(marks_[word]));
     }
 
     const Decoder &decoder_;
     size_t most_;
     const float *coords_ = nullptr;
+    const NearLists *lists_ = nullptr;
     std::vector<int32_t> found_;
-    std::vector<uint64_t> near_;
+    std::vector<uint64_t> near_, marks_;
 };
 
 }  // namespace metasage::METASAGE_LEVEL

@@ -21,6 +21,7 @@ struct Dense {
     static int64_t block(Problem problem) {
         return problem == Problem::pctsp || problem == Problem::op ? BLOCK_OF_ROLLOUTS : TILE;
     }
+    static int64_t together(int64_t, int) { return 1; }
     static int64_t most_rows(int64_t most_steps) { return most_steps; }
     // Sums of gradients that rollouts of one instance are shared out to.
     static constexpr int64_t PARTS = 16;
@@ -34,8 +35,12 @@ struct Sparse {
     using Replayer = SparseReplay<D>;
     using WayBack = SparseWayBack<D>;
 
-    // Few, as large instances have few rollouts and all threads shall work.
+    // Few, as large instances have few rollouts and all threads shall work; where there
+    // are many, they fill the tiles.
     static int64_t block(Problem) { return 8; }
+    static int64_t together(int64_t blocks, int threads) {
+        return std::clamp<int64_t>(blocks / (2 * threads), 1, TILE / 8);
+    }
     // Rows of whole rollouts, or many sums, would be most of the memory.
     static int64_t most_rows(int64_t) { return 64; }
     static constexpr int64_t PARTS = 8;

@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "adapter.h"
 #include "ordered_sum.h"
@@ -18,7 +20,9 @@ class RolloutRun {
 public:
     RolloutRun(const Decoder &decoder, Rollouts &rollouts)
         : decoder_(decoder), rollouts_(rollouts), block_(Kind::block(decoder.problem)),
-          blocks_((rollouts.sampled + block_ - 1) / block_), most_steps_(decoder.most_steps()),
+          blocks_((rollouts.sampled + block_ - 1) / block_),
+          together_(Kind::together(blocks_ * decoder.instances, decoder.threads)),
+          tiles_((blocks_ + together_ - 1) / together_), most_steps_(decoder.most_steps()),
           most_rows_(Kind::most_rows(most_steps_)), rows_apart_(most_rows_ / 8 * 8 + 9),
           learning_(rollouts.plain_sum != nullptr) {}
 
@@ -54,39 +58,52 @@ private:
     void run_instances(int64_t from, int64_t count) {
         std::unique_ptr<NodeData[]> nodes(new NodeData[count]);
         std::unique_ptr<OrderedSum[]> sums(new OrderedSum[count]);
-        const int64_t each = blocks_ + rollouts_.num_forced;
+        const int64_t each = tiles_ + rollouts_.num_forced;
 #pragma omp parallel num_threads(decoder_.threads)
         {
             const NoSubnormals setting;
 #pragma omp for schedule(dynamic, 1)
             for (int64_t i = 0; i < count; ++i) {
                 nodes[i].pack(decoder_, from + i);
-                if (learning_) sums[i].start(each);
+                if (learning_) sums[i].start(blocks_ + rollouts_.num_forced);
             }
             const std::unique_ptr<Worker> worker(new Worker(decoder_, learning_, rows_apart_));
 #pragma omp for schedule(dynamic, 1)
             for (int64_t task = 0; task < count * each; ++task) {
                 if (stop_) continue;
                 const int64_t i = task / each, part = task % each, instance = from + i;
-                std::unique_ptr<Buffer<float>> sum;
-                if (learning_) {
-                    sum.reset(new Buffer<float>(2 * decoder_.eta_size()));
-                    sum->clear();
-                }
-                if (part < blocks_)
-                    sample(*worker, nodes[i], instance, part * block_, sum.get());
-                else
-                    force(*worker, nodes[i], instance, part - blocks_, sum.get());
-                if (!learning_ || stop_) continue;
                 const int64_t size = decoder_.eta_size(), at = instance * size;
-                double *forced = rollouts_.forced_sum ? rollouts_.forced_sum + at : nullptr;
-                if (part < blocks_)
-                    sums[i].add(part, {std::move(sum), size, rollouts_.plain_sum + at,
-                                       rollouts_.weighted_sum + at});
-                else
-                    sums[i].add(part, {std::move(sum), size, forced, nullptr});
+                if (part < tiles_) {
+                    const int64_t first = part * together_;
+                    std::vector<Sum> found = new_sums(std::min(together_, blocks_ - first));
+                    sample(*worker, nodes[i], instance, first, found);
+                    for (size_t b = 0; learning_ && !stop_ && b < found.size(); ++b)
+                        sums[i].add(first + int64_t(b),
+                                    {std::move(found[b]), size, rollouts_.plain_sum + at,
+                                     rollouts_.weighted_sum + at});
+                } else {
+                    const int64_t index = part - tiles_;
+                    std::vector<Sum> found = new_sums(1);
+                    force(*worker, nodes[i], instance, index, found[0].get());
+                    double *forced = rollouts_.forced_sum ? rollouts_.forced_sum + at : nullptr;
+                    if (learning_ && !stop_)
+                        sums[i].add(blocks_ + index, {std::move(found[0]), size, forced, nullptr});
+                }
             }
         }
+    }
+
+    using Sum = std::unique_ptr<Buffer<float>>;
+
+    // Sums of gradients to be filled, or nulls where nothing is learned.
+    std::vector<Sum> new_sums(int64_t count) const {
+        std::vector<Sum> sums(count);
+        if (learning_)
+            for (Sum &sum : sums) {
+                sum.reset(new Buffer<float>(2 * decoder_.eta_size()));
+                sum->clear();
+            }
+        return sums;
     }
 
     struct Lane {
@@ -98,11 +115,13 @@ private:
         bool active() const { return rollout >= 0; }
     };
 
-    // Runs a block of rollouts of an instance, the first of which is `next`.
-    void sample(Worker &worker, const NodeData &nodes, int64_t instance, int64_t next,
-                Buffer<float> *sum) {
+    // Runs some blocks of rollouts of an instance, from one on; each has its own sum.
+    void sample(Worker &worker, const NodeData &nodes, int64_t instance, int64_t first_block,
+                std::vector<Sum> &sums) {
         const Rules rules(decoder_, instance);
-        const int64_t end = next + block_ < rollouts_.sampled ? next + block_ : rollouts_.sampled;
+        int64_t next = first_block * block_;
+        const int64_t end =
+            std::min(next + int64_t(sums.size()) * block_, rollouts_.sampled);
         Sampler &sampler = worker.sampler;
         auto &step = sampler.step;
         sampler.use(nodes, instance);
@@ -166,7 +185,8 @@ private:
                 finish(instance, lane.rollout, lane.state, lane.log_likelihood);
                 if (learning_)
                     add_gradient(worker, number, lane,
-                                 float(lane.state.cost - rollouts_.centre[instance]), *sum);
+                                 float(lane.state.cost - rollouts_.centre[instance]),
+                                 *sums[lane.rollout / block_ - first_block]);
                 begin_next(number);
             }
         }
@@ -300,7 +320,9 @@ private:
 
     const Decoder &decoder_;
     Rollouts &rollouts_;
-    const int64_t block_, blocks_, most_steps_;
+    // Rollouts whose gradients are summed up, how many such blocks there are, and how many
+    // of them share a tile, which changes nothing but the speed.
+    const int64_t block_, blocks_, together_, tiles_, most_steps_;
     // Rows kept for a lane, and from one lane's to the next: not a multiple of 8, or
     // all lanes' rows would meet in the same sets of the cache.
     const int64_t most_rows_, rows_apart_;

@@ -295,7 +295,7 @@ public:
 
     void use(const SparseNodes<D> &nodes, int64_t instance) {
         step.use(nodes, instance);
-        candidates_.use(instance);
+        candidates_.use(instance, nodes.near);
     }
 
     void begin(const Rules &rules, int lane) { candidates_.open_all(open_[lane], rules); }

@@ -29,7 +29,7 @@ public:
         log_likelihood = 0.0;
         end = rules.start();
         step.use(nodes, instance);
-        candidates_.use(instance);
+        candidates_.use(instance, nodes.near);
         candidates_.open_all(open_, rules);
         const auto allowed = [&](int32_t node) {
             if (candidates_.allows(rules, end, open_, node)) return true;

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "near_lists.h"
 #include "nodes.h"
 
 namespace metasage::METASAGE_LEVEL {
@@ -93,6 +94,7 @@ struct SparseNodes {
     int count = 0;
     // [node][D], keys and values with their heads innermost.
     Buffer<float> keys, values, pointers, pointer_bias;
+    NearLists near;
 
     void pack(const Decoder &decoder, int64_t instance) {
         count = int(decoder.nodes);
@@ -106,6 +108,9 @@ struct SparseNodes {
             heads_inside<D>(decoder.values + (first + node) * D, values + node * D);
         }
         fold_pointers<D>(decoder, instance, pointers, pointer_bias);
+        // Of the near nodes a few in ten are still open when a rollout comes by.
+        near.build(decoder.coords + 2 * first, int32_t(count), decoder.problem != Problem::tsp,
+                   4 * decoder.neighbours);
     }
 
     static int64_t bytes(const Decoder &decoder) { return decoder.nodes * D * 3 * sizeof(float); }

@@ -111,7 +111,7 @@ def test_a_time_limit_covers_everything(tmp_path):
         (["pomo", "tsp", "-o", "x", "--resume", "--neighbours", "9"], "keeps its settings"),
         (["pomo", "tsp", "-o", "x", "--neighbours", "-1"], "neighbours is -1"),
         (["pomo", "tsp", "-o", "x", "--threads", "-1"], "threads is -1"),
-        (["pomo", "tsp", "-o", "x", "--set", "stages.0.reinforce=0"], "must be positive"),
+        (["pomo", "tsp", "-o", "x", "--set", "stages.0.imitation=0"], "must be positive"),
     ],
 )
 def test_wrong_wishes_are_one_sentence(metasage, monkeypatch, tmp_path, arguments, sentence):

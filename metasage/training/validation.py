@@ -17,6 +17,7 @@ from torch import Tensor
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.symmetry import augment
 from metasage.problems.batch import Batch
+from metasage.problems.layout import Layout
 from metasage.problems.sets import generate
 from metasage.rollout.interface import DeadlineReached, DecoderInputs, Engine, Request
 from metasage.rollout.torch_engine import likeliest_starts
@@ -62,7 +63,7 @@ class Validator:
         try:
             for size, count in counts.items():
                 costs = []
-                for part in _costs(policy, self.engine, size, count, 1, began + seconds):
+                for part in _costs(policy, self.engine, size, count, deadline=began + seconds):
                     costs.append(part)
                     done += len(part) * _work(size)
                 found[size] = _mean_objective(costs)
@@ -96,7 +97,12 @@ class Validator:
 
 
 def validate(
-    policy: AttentionPolicy, engine: Engine, size: int, count: int, copies: int = 1
+    policy: AttentionPolicy,
+    engine: Engine,
+    size: int,
+    count: int,
+    copies: int = 1,
+    layout: Layout = "uniform",
 ) -> float:
     """Mean objective of greedy rollouts from all starts, best of each instance.
 
@@ -107,11 +113,13 @@ def validate(
     engine
         The engine.
     size, count
-        Size and number of instances (uniform, of a seed of their own).
+        Size and number of instances, of a seed of their own.
     copies
         Number of symmetric copies of each instance.
+    layout
+        How their nodes lie.
     """
-    return _mean_objective(list(_costs(policy, engine, size, count, copies)))
+    return _mean_objective(list(_costs(policy, engine, size, count, copies, layout)))
 
 
 def _costs(
@@ -119,11 +127,12 @@ def _costs(
     engine: Engine,
     size: int,
     count: int,
-    copies: int,
+    copies: int = 1,
+    layout: Layout = "uniform",
     deadline: float | None = None,
 ) -> Iterator[Tensor]:
     """Yield the best cost of each instance, some instances at a time."""
-    instances = list(generate(policy.config.problem, size, count, SEED))
+    instances = list(generate(policy.config.problem, size, count, SEED, layout))
     for first in range(0, count, _CHUNK):
         batch = policy.view(instances[first : first + _CHUNK], next(policy.parameters()).device)
         several = augment(batch, copies)
@@ -157,23 +166,30 @@ def _all_starts(policy: AttentionPolicy, batch: Batch, inputs: DecoderInputs, si
 
 
 @cache
-def _references(problem: str, size: int) -> list[float] | None:
+def _references(problem: str, size: int, layout: Layout = "uniform") -> list[float] | None:
     """Objectives of a strong solver on the validation instances, if they are known."""
     known = json.loads((files("metasage.training") / "references.json").read_text())
-    row: list[float] | None = known["values"].get(f"{problem}-{size}")
+    row: list[float] | None = known["values"].get(reference_name(problem, size, layout))
     return row
 
 
-def reference(problem: str, size: int, count: int) -> float | None:
+def reference_name(problem: str, size: int, layout: Layout) -> str:
+    """Return the name of a set of validation instances among the references."""
+    return f"{problem}-{size}" + ("" if layout == "uniform" else f"-{layout}")
+
+
+def reference(problem: str, size: int, count: int, layout: Layout = "uniform") -> float | None:
     """Mean objective of a strong solver on the validation instances, if it is known."""
-    row = _references(problem, size)
+    row = _references(problem, size, layout)
     # A set of another count is another set.
     return None if row is None or len(row) != count else sum(row) / count
 
 
-def gap(problem: str, size: int, count: int, objective: float) -> float | None:
+def gap(
+    problem: str, size: int, count: int, objective: float, layout: Layout = "uniform"
+) -> float | None:
     """Relative distance to the reference; positive is worse."""
-    best = reference(problem, size, count)
+    best = reference(problem, size, count, layout)
     if best is None:
         return None
     return (best - objective) / best if problem == "op" else (objective - best) / best

@@ -66,7 +66,7 @@ def test_every_size_is_validated_and_the_first_stands_out():
 def test_sizes_with_references_have_their_counts(monkeypatch):
     counts = []
 
-    def costs(policy, engine, size, count, copies, deadline):
+    def costs(policy, engine, size, count, deadline):
         counts.append((size, count))
         yield torch.full((count,), 2.0 * reference("tsp", size, count) if size > 8 else 1.0)
 

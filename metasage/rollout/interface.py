@@ -119,6 +119,11 @@ class DecoderInputs:
         """Width of the embedding."""
         return self.keys.shape[-1]
 
+    @property
+    def has_locality(self) -> bool:
+        """Whether the policy prefers near nodes."""
+        return self.glimpse_locality is not None or self.pointer_locality is not None
+
 
 @dataclass(frozen=True)
 class LocalityBias:
@@ -185,6 +190,10 @@ class Decoding:
     adapter: Adapter | None = None
     bonus: EdgeBonus | None = None
     neighbours: int | None = None
+
+    def adapter_of(self, inputs: DecoderInputs) -> Adapter | None:
+        """Return the layer that acts on the query: the one here, or the policy's own."""
+        return inputs.adapter if self.adapter is None else self.adapter
 
 
 @dataclass(frozen=True, eq=False)

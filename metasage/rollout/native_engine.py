@@ -180,7 +180,7 @@ class _GivenLogLikelihood(torch.autograd.Function):
 
 
 def _differentiable(inputs: DecoderInputs, decoding: Decoding) -> list[Tensor | None]:
-    adapter = inputs.adapter if decoding.adapter is None else decoding.adapter
+    adapter = decoding.adapter_of(inputs)
     tensors = [getattr(inputs, name) for name in _DIFFERENTIABLE]
     return tensors + [getattr(adapter, name, None) for name in _ADAPTER]
 
@@ -200,9 +200,7 @@ def _steps(batch: Batch, actions: Tensor) -> Tensor:
 
 
 def _decoder_arguments(batch: Batch, inputs: DecoderInputs, decoding: Decoding) -> dict[str, Any]:
-    bias = decoding.bias
-    adapter = inputs.adapter if decoding.adapter is None else decoding.adapter
-    has_locality = inputs.glimpse_locality is not None or inputs.pointer_locality is not None
+    bias, adapter = decoding.bias, decoding.adapter_of(inputs)
     arrays = {
         name: None if (tensor := getattr(inputs, name)) is None else _float32(tensor)
         for name in _DIFFERENTIABLE
@@ -217,7 +215,7 @@ def _decoder_arguments(batch: Batch, inputs: DecoderInputs, decoding: Decoding) 
             "adapter_place": "after" if adapter is None else adapter.place,
             "skip": inputs.skip,
             "locality_inside": inputs.locality_inside,
-            "unit": _float32(batch.unit) if has_locality else None,
+            "unit": _float32(batch.unit) if inputs.has_locality else None,
             "coords": _float32(batch.coords),
             "fields": {name: field.contiguous().numpy() for name, field in batch.fields.items()},
             "bias_kind": 0 if bias is None else _BIAS_KINDS[bias.kind],

@@ -124,7 +124,7 @@ class StepDecoder:
         self.first: Tensor | None = None
         self.keys = self._split(inputs.keys)
         self.values = self._split(inputs.values)
-        self.adapter = inputs.adapter if decoding.adapter is None else decoding.adapter
+        self.adapter = decoding.adapter_of(inputs)
 
     def log_probabilities(self, given: Tensor | None = None) -> Tensor:
         """Log-probabilities of all nodes, shape (instances, rollouts, nodes).
@@ -142,9 +142,7 @@ class StepDecoder:
         asked = self._query()
         query = self._split(asked)
         scores = query @ self.keys.transpose(-1, -2) / math.sqrt(query.shape[-1])
-        distances = None
-        if inputs.glimpse_locality is not None or inputs.pointer_locality is not None:
-            distances = measures(self.batch, self.rules.current)
+        distances = measures(self.batch, self.rules.current) if inputs.has_locality else None
         if inputs.glimpse_locality is not None and distances is not None:
             scores = scores - preference(inputs.glimpse_locality, distances).transpose(0, 1)
         weights = scores.masked_fill(forbidden.unsqueeze(1), -math.inf).softmax(-1)

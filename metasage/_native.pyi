@@ -14,9 +14,6 @@ def norm_backward(**arguments: Any) -> tuple[Any, Any, Any]: ...
 def attention_forward(**arguments: Any) -> Any: ...
 def attention_backward(**arguments: Any) -> tuple[Any, Any]: ...
 def simd() -> str: ...
-def savings(**arguments: Any) -> list[Tour]:
-    """Routes of a CVRP by Clarke and Wright; lengths as for `TourImprover`."""
-
 class TourImprover:
     """Local search of one instance of TSP, PCTSP or OP, with its neighbour lists.
 
@@ -50,3 +47,37 @@ class TourImprover:
     @property
     def best(self) -> Any:
         """Best tour of the last search, also of one that was interrupted."""
+
+class RoutesImprover:
+    """Local search of one instance of the CVRP, with its neighbour lists.
+
+    Lengths are described as for `TourImprover`; ``demand`` and ``capacity`` are whole
+    numbers; ``vehicles``, ``longest`` (length and service of a route) and ``service``
+    (of each node) may be left out. Routes are arrays of customers, without the depot,
+    which is node 0. Customers for whom there is no vehicle have routes of their own.
+    """
+
+    def __init__(self, **arguments: Any) -> None: ...
+    def construct(self, *, threads: int, seed: int, seconds_left: float | None) -> list[Tour]:
+        """Make routes to start from."""
+
+    def polish(
+        self, *, routes: list[Tour], threads: int, seed: int, seconds_left: float | None
+    ) -> list[Tour]:
+        """Descend from routes to a local optimum."""
+
+    def search(
+        self,
+        *,
+        routes: list[Tour],
+        threads: int,
+        seed: int,
+        kicks: int | None,
+        seconds_left: float | None,
+        listener: Any,
+    ) -> None:
+        """Improve routes; ``listener`` is called with objectives."""
+
+    @property
+    def best(self) -> Any:
+        """Best routes of the last search, also of one that was interrupted."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from metasage.adaptation.callbacks import Callbacks
 from metasage.adaptation.result import NETWORK
-from metasage.baselines.base import Listener, Outcome
+from metasage.baselines.base import BaselineError, Listener, Outcome
 from metasage.child_process import command
 from metasage.errors import MetasageError
 from metasage.numbers import plain
@@ -71,6 +71,10 @@ class OwnMethod:
     model: Model | None = None
     threads: int = 0
 
+    def can_solve(self, instance: Instance) -> bool:
+        """Whether there is nothing about an instance that is beyond the network."""
+        return self.name == LOCAL_SEARCH or instance.problem.why_no_network(instance) is None
+
     def solve(
         self, instance: Instance, seconds: float, seed: int, listener: Listener | None = None
     ) -> Outcome:
@@ -78,6 +82,8 @@ class OwnMethod:
 
         Raises
         ------
+        BaselineError
+            If it found no feasible solution in time.
         KeyboardInterrupt
             If the user interrupts; the comparison ends then.
         """
@@ -87,7 +93,7 @@ class OwnMethod:
         from metasage.adaptation.stop import MaxRuntime
 
         # Who solves one file waits for torch or PyVRP first.
-        loading = min(seconds, seconds_to_load(self._slowest_import(instance)))
+        loading = min(seconds, seconds_to_load(self._slowest_import))
         stop = MaxRuntime(seconds)
         stop.started -= loading
         common: dict[str, Any] = {
@@ -110,18 +116,18 @@ class OwnMethod:
             )
         if result.interrupted:
             raise KeyboardInterrupt
+        if result.check.violation is not None:
+            raise BaselineError(f"{self.name} found no feasible solution: {result.check.violation}")
         curve = tuple((second, objective) for second, _, objective in result.curve)
         parts = {stage for stage, _, _ in result.stages}
         left_out = self.name != LOCAL_SEARCH and NETWORK not in parts
         note = "no time for the network" if left_out else ""
         return Outcome(result.best, result.objective, result.seconds, curve, note)
 
-    def _slowest_import(self, instance: Instance) -> str:
-        if self.name != LOCAL_SEARCH:
-            return "metasage.adaptation.solve"
-        if instance.problem.single_tour:
-            return "metasage.adaptation.local_search"
-        return "metasage.improve.pyvrp_search"
+    @property
+    def _slowest_import(self) -> str:
+        alone = self.name == LOCAL_SEARCH
+        return "metasage.adaptation.local_search" if alone else "metasage.adaptation.solve"
 
 
 class _Teller(Callbacks):

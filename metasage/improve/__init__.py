@@ -38,13 +38,13 @@ def make_improver(instance: Instance, threads: int | None = None) -> Improver:
 
 def _searching(instance: Instance, threads: int | None) -> Improver:
     """Make what searches an instance of any size."""
-    if instance.problem.single_tour:
+    if instance.problem.single_tour and not instance.is_directed:
         from metasage.improve.single_tour import SingleTourImprover
 
         return SingleTourImprover(instance, threads)
-    from metasage.improve.cvrp import CvrpImprover
+    from metasage.improve.routes import RoutesImprover
 
-    return CvrpImprover(instance, threads)
+    return RoutesImprover(instance, threads)
 
 
 def improve(

@@ -38,6 +38,11 @@ def _quota() -> int:
         return sys.maxsize
 
 
+def seconds_left(deadline: float | None) -> float | None:
+    """Return the time until a deadline of `time.monotonic`; None where there is none."""
+    return None if deadline is None else deadline - time.monotonic()
+
+
 class Improver(ABC):
     """Local search of one instance; what depends on the instance alone is made once.
 

@@ -1,60 +1,64 @@
-"""Routes of a CVRP with hundreds of customers, which are tours by themselves."""
+"""Routes of a CVRP with many customers, which are tours by themselves."""
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
+from metasage.improve.improver import seconds_left
 from metasage.improve.single_tour import SingleTourImprover, after_depot
-from metasage.problems import Solution
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems import Instance, Solution
 from metasage.problems.tsp import TspInstance
 
-MOST_CUSTOMERS = 600
-"""Customers that PyVRP searches at once; larger instances are cut into regions of them."""
+LONG = 200
+"""Customers from which on a route is worth a search of its own."""
 
-Routes = list[list[int]]
+
+def long_routes_share(instance: Instance, start: Solution) -> float:
+    """Return the part of the time that is kept for searches of single routes.
+
+    Lin-Kernighan steps order hundreds of customers better than insertions do, but only
+    within a route.
+    """
+    if instance.is_directed or max(map(len, start.routes), default=0) < LONG:
+        return 0.0
+    return 0.9 if len(start.routes) == 1 else 0.1
 
 
 def shorten_long_routes(
-    instance: CvrpInstance,
-    routes: Routes,
-    most: int,
+    instance: Instance,
+    solution: Solution,
     *,
     deadline: float | None,
     kicks: int | None,
     seed: int,
     threads: int,
-) -> Routes:
+) -> Solution:
     """Search the order of customers in each long route.
 
     Parameters
     ----------
     instance
-        The instance.
-    routes
+        The instance; lengths are the same in both directions.
+    solution
         Feasible routes.
-    most
-        Customers of a route that is not long.
     deadline, kicks
         Time of `time.monotonic`, or number of kicks; a route has the share of its customers.
     seed, threads
         As for `Improver.improve`.
     """
-    left = None if deadline is None else max(0.0, deadline - time.monotonic())
-    shortened = []
-    for route in routes:
-        if len(route) > most:
+    left = seconds_left(deadline)
+    routes = []
+    for route in solution.routes:
+        if len(route) >= LONG:
             share = len(route) / instance.size
             nodes = np.array([0, *route])
             tours = SingleTourImprover(TspInstance(**instance.geometry(nodes)), threads)
             tour = tours.improve(
                 [Solution([range(len(nodes))])],
-                seconds=None if left is None else share * left,
+                seconds=None if left is None else max(0.0, share * left),
                 kicks=None if kicks is None else int(share * kicks),
                 seed=seed,
             )
-            route = nodes[after_depot(np.array(tour.routes[0]))].tolist()
-        shortened.append(route)
-    return shortened
+            route = tuple(nodes[after_depot(np.array(tour.routes[0]))].tolist())
+        routes.append(route)
+    return Solution(routes)

@@ -1,6 +1,7 @@
 """Instances as PyVRP's problem data, and solutions back and forth.
 
-TSP: one vehicle from the first node. CVRP: as it is. OP: prizes and a greatest
+TSP: one vehicle from the first node. CVRP: as it is, with a duration where the length of
+routes is limited. OP: prizes and a greatest
 distance. PCTSP: penalties as prizes, to which a weight times the real prize is
 added, since PyVRP knows no least prize (Lagrangian relaxation).
 """
@@ -17,6 +18,7 @@ from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
+from metasage.problems.metric import Floats
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
 from metasage.problems.scaling import length_unit, nearest_units, units_above
@@ -51,6 +53,18 @@ class PyvrpModel:
         # An OP's integer tour is no shorter than the real one.
         to_units = units_above if isinstance(instance, OpInstance) else nearest_units
         self._lengths = to_units(lengths, self.unit)
+        self._durations = np.zeros_like(self._lengths)
+        self._service = np.zeros(instance.num_nodes, dtype=np.int64)
+        self._longest: int | None = None
+        if isinstance(instance, CvrpInstance) and instance.max_route_length is not None:
+            self._bound_routes(instance.max_route_length, instance.service_time, lengths)
+
+    def _bound_routes(self, longest: float, service: Floats | None, lengths: Floats) -> None:
+        """Put the limit of routes into units of its own, in which they are no shorter."""
+        service = np.zeros(len(lengths)) if service is None else service
+        unit = length_unit(lengths + service, _RESOLUTION)
+        self._durations, self._service = units_above(lengths, unit), units_above(service, unit)
+        self._longest = int(longest * unit * (1 + TOLERANCE))
 
     def data(self, weight: float = 0.0) -> pyvrp.ProblemData:
         """Build the problem data.
@@ -62,7 +76,7 @@ class PyvrpModel:
         """
         clients, vehicle = self._clients(weight), self._vehicle()
         lengths: Any = self._lengths
-        durations: Any = np.zeros_like(lengths)
+        durations: Any = self._durations
         places = [pyvrp.Location(0, 0)] * self.instance.num_nodes  # only lengths count
         depots = [pyvrp.Depot(0)]
         return pyvrp.ProblemData(places, clients, depots, [vehicle], [lengths], [durations])
@@ -72,7 +86,8 @@ class PyvrpModel:
         if isinstance(instance, TspInstance):
             return [pyvrp.Client(node) for node in nodes]
         if isinstance(instance, CvrpInstance):
-            return [pyvrp.Client(node, delivery=[int(self._demand[node])]) for node in nodes]
+            loads, times = self._demand.tolist(), self._service.tolist()
+            return [pyvrp.Client(n, delivery=[loads[n]], service_duration=times[n]) for n in nodes]
         if isinstance(instance, OpInstance):
             # The least prize is worth more than any tour is long, unless the largest were
             # then worth more than PyVRP can charge for a tour that is too long.
@@ -87,7 +102,11 @@ class PyvrpModel:
 
     def _vehicle(self) -> pyvrp.VehicleType:
         if isinstance(self.instance, CvrpInstance):
-            return pyvrp.VehicleType(self.instance.size, capacity=[self._capacity])
+            count = min(self.instance.vehicles or self.instance.size, self.instance.size)
+            vehicle = pyvrp.VehicleType(count, capacity=[self._capacity])
+            if self._longest is None:
+                return vehicle
+            return vehicle.replace(shift_duration=self._longest)
         if isinstance(self.instance, OpInstance):
             limit = self.instance.max_length * self.unit * (1 + TOLERANCE)
             return pyvrp.VehicleType(max_distance=int(limit))

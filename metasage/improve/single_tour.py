@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import metasage._native as _native
-from metasage.improve.improver import Improver
+from metasage.improve.improver import Improver, seconds_left
 from metasage.improve.places import Places
 from metasage.problems import Instance, Solution
 from metasage.problems.metric import METRICS
@@ -59,7 +58,9 @@ class SingleTourImprover(Improver):
         return first
 
     def starts(self, deadline: float | None = None) -> list[Solution]:  # noqa: D102
-        tours = self._native.construct(threads=self.threads, seed=0, seconds_left=_left(deadline))
+        tours = self._native.construct(
+            threads=self.threads, seed=0, seconds_left=seconds_left(deadline)
+        )
         return [self._to_solution(tour) for tour in tours]
 
     def _polish(self, solutions: Sequence[Solution], deadline: float | None) -> list[Solution]:
@@ -67,7 +68,7 @@ class SingleTourImprover(Improver):
             tours=[self._to_tour(solution) for solution in solutions],
             threads=self.threads,
             seed=0,
-            seconds_left=_left(deadline),
+            seconds_left=seconds_left(deadline),
         )
         return [self._to_solution(tour) for tour in tours]
 
@@ -84,7 +85,7 @@ class SingleTourImprover(Improver):
             threads=self.threads,
             seed=seed,
             kicks=kicks,
-            seconds_left=_left(deadline),
+            seconds_left=seconds_left(deadline),
             listener=tell,
         )
         return self._to_solution(self._native.best)
@@ -103,10 +104,6 @@ class SingleTourImprover(Improver):
 def after_depot(tour: NDArray[AnyInt]) -> NDArray[AnyInt]:
     """Return a closed tour as it goes on after node 0, without that."""
     return np.roll(tour, -int(np.argmin(tour)))[1:]
-
-
-def _left(deadline: float | None) -> float | None:
-    return None if deadline is None else deadline - time.monotonic()
 
 
 def native_lengths(instance: Instance) -> dict[str, Any]:

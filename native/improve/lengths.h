@@ -52,6 +52,14 @@ public:
     }
 
     int nodes() const { return nodes_; }
+    // Whether some edge is longer in one direction than in the other.
+    bool is_directed() const {
+        if (measure_ != Measure::matrix) return false;
+        for (int a = 0; a < nodes_; ++a)
+            for (int b = 0; b < a; ++b)
+                if ((*this)(a, b) != (*this)(b, a)) return true;
+        return false;
+    }
     bool has_places() const { return measure_ != Measure::matrix; }
     // Distances by this norm order the nodes as the lengths do.
     Measure norm() const { return measure_; }

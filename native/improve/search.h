@@ -6,8 +6,8 @@
 #include <functional>
 #include <memory>
 
-#include "../kernel.h"
 #include "compact.h"
+#include "effort.h"
 #include "greedy_tour.h"
 #include "lane.h"
 
@@ -18,13 +18,6 @@ using Tours = std::vector<std::vector<int>>;
 struct Found {
     std::vector<int> order;
     Totals totals;
-};
-
-struct Effort {
-    int threads;
-    uint64_t seed;
-    int64_t kicks;  // over all lanes; negative for as many as the time allows
-    Patience patience;
 };
 
 class Search {

@@ -1,7 +1,6 @@
 """What a search begins with where nothing is given."""
 
 import time
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,22 +10,20 @@ import metasage
 import metasage._native as _native
 from metasage.improve import make_improver
 from metasage.improve.nearest import nearest_neighbour
-from metasage.improve.split import split
 from metasage.problems import Solution, check
-from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.metric import EXPLICIT
 from metasage.problems.tsp import TspInstance
 
 
 def join(coords, demand, capacity):
     """Routes by the savings, each from its smaller end."""
-    routes = _native.savings(
+    routes = _native.RoutesImprover(
         measure="EXACT_2D",
         rounding="none",
         data=np.array(coords, dtype=float),
         demand=np.array(demand, dtype=np.int64),
         capacity=capacity,
-    )
+    ).construct(threads=1, seed=0, seconds_left=None)
     return sorted(min(route.tolist(), route.tolist()[::-1]) for route in routes)
 
 
@@ -44,17 +41,6 @@ def test_joined_routes_are_feasible_and_not_far_from_the_best(seed):
     routes = join(instance.coords, instance.demand, int(instance.capacity))
     found = objective(instance, Solution(routes))
     assert optimum(instance) - 1e-9 <= found <= 1.35 * optimum(instance)
-
-
-@pytest.mark.parametrize(("capacity", "better"), [(100.0, "_joined_routes"), (1e4, "_cut_tour")])
-def test_a_cvrp_starts_with_the_better_of_two_ways(capacity, better):
-    # Few customers in a route: cutting a tour wastes vehicles. All in one: it is the tour.
-    random = np.random.default_rng(0)
-    demand = np.r_[0.0, random.integers(20, 60, 200)]
-    instance = CvrpInstance(coords=random.uniform(0, 1, (201, 2)), demand=demand, capacity=capacity)
-    improver = make_improver(instance)
-    assert improver.construct() == getattr(improver, better)()
-    assert improver._cut_tour() != improver._joined_routes()
 
 
 @pytest.mark.parametrize("nodes", [1500, 5000])
@@ -86,15 +72,6 @@ def test_an_op_of_very_many_nodes_starts_without_the_tour_through_all():
     starts = improver.starts()
     assert len(starts) == 5
     assert all(check(instance, start).feasible for start in starts)
-
-
-def test_a_tour_that_takes_too_long_to_cut_is_given_up():
-    instance = make_instance("cvrp", 300, 0)
-    improver = make_improver(instance)
-    with pytest.raises(TimeoutError):
-        split(instance, np.arange(1, 300), time.monotonic() - 1.0)
-    with patch("metasage.improve.cvrp.split", side_effect=TimeoutError):
-        assert improver.construct() == improver._joined_routes()
 
 
 def test_a_matrix_with_a_row_of_zeros_has_a_local_optimum():

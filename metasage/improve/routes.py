@@ -1,0 +1,128 @@
+"""CVRP, and tours whose lengths differ by direction: ruin, recreate and descend, in C++."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import metasage._native as _native
+from metasage.improve.improver import Improver, seconds_left
+from metasage.improve.long_routes import long_routes_share, shorten_long_routes
+from metasage.improve.single_tour import native_lengths
+from metasage.problems import Instance, Solution, check
+from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
+
+
+class RoutesImprover(Improver):
+    """Strings of customers are taken out and put back, and moves repair the rest.
+
+    Strings of routes beside each other are removed and their customers inserted where
+    they cost least (Christiaens and Vanden Berghe 2020). Where that changed something,
+    a local search over near nodes follows: up to three customers go elsewhere, two
+    change places, parts are turned or go on in another route. What becomes worse is
+    taken back, but for small losses, which are accepted less and less as the search
+    goes on (Kirkpatrick et al. 1983).
+
+    With several threads, small instances are searched as often, and the best one
+    wins; of large ones each thread has a part of the plane, which changes from round
+    to round. Where vehicles are limited, customers without one weigh more and more.
+
+    Parameters
+    ----------
+    instance
+        An instance of the CVRP, or of the TSP, which is one route then.
+    threads
+        Number of threads; None for one a core.
+    """
+
+    def __init__(self, instance: Instance, threads: int | None = None) -> None:
+        super().__init__(instance, threads)
+        self._native = _native.RoutesImprover(**native_lengths(instance), **_limits(instance))
+        # A tour is the route of its first node.
+        self._has_depot = instance.problem.has_depot
+
+    @property
+    def best(self) -> Solution | None:  # noqa: D102
+        routes = self._native.best
+        return None if routes is None else self._to_solution(routes)
+
+    def construct(self, deadline: float | None = None) -> Solution:
+        """Return routes joined by what that saves (Clarke and Wright 1964)."""
+        return self._to_solution(self._native.construct(**self._effort(deadline)))
+
+    def _polish(self, solutions: Sequence[Solution], deadline: float | None) -> list[Solution]:
+        return [
+            self._to_solution(
+                self._native.polish(routes=self._to_routes(solution), **self._effort(deadline))
+            )
+            for solution in solutions
+        ]
+
+    def _improve(
+        self,
+        starts: Sequence[Solution],
+        deadline: float | None,
+        kicks: int | None,
+        seed: int,
+        tell: Callable[[float], None],
+    ) -> Solution:
+        start = starts[0]
+        for other in starts[1:]:
+            start = self._better(start, other)
+        instance = self.instance
+        share = long_routes_share(instance, start)
+        left = seconds_left(deadline)
+        until = None if left is None else time.monotonic() + (1.0 - share) * left
+        self._native.search(
+            routes=self._to_routes(start),
+            kicks=kicks,
+            listener=tell,
+            **self._effort(until, seed),
+        )
+        found = self._to_solution(self._native.best)
+        if share > 0.0:
+            found = shorten_long_routes(
+                instance, found, deadline=deadline, kicks=kicks, seed=seed, threads=self.threads
+            )
+            if (objective := check(instance, found).objective) is not None:
+                tell(objective)
+        return found
+
+    def _effort(self, deadline: float | None, seed: int = 0) -> dict[str, Any]:
+        return {"threads": self.threads, "seed": seed, "seconds_left": seconds_left(deadline)}
+
+    def _to_routes(self, solution: Solution) -> list[_native.Tour]:
+        routes = solution.routes
+        if not self._has_depot:
+            (tour,) = routes
+            first = tour.index(0)
+            routes = (tour[first + 1 :] + tour[:first],)
+        return [np.array(route, dtype=np.int32) for route in routes]
+
+    def _to_solution(self, routes: Sequence[_native.Tour]) -> Solution:
+        found = [route.tolist() for route in routes]
+        return Solution(
+            found if self._has_depot else [[0, *(node for one in found for node in one)]]
+        )
+
+
+def _limits(instance: Instance) -> dict[str, Any]:
+    """Describe to the native search what routes have to keep to."""
+    if not isinstance(instance, CvrpInstance):
+        return {
+            "demand": np.zeros(instance.num_nodes, dtype=np.int64),
+            "capacity": 0,
+            "vehicles": 1,
+        }
+    units, capacity = exact_units(instance.demand, instance.capacity, MOST_IN_INTEGERS)
+    return {
+        "demand": units,
+        "capacity": capacity,
+        "vehicles": instance.vehicles,
+        "longest": instance.max_route_length,
+        "service": instance.service_time,
+    }

@@ -1,0 +1,234 @@
+// Searches in several lanes: of the same routes, or of those of different parts of the plane.
+
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "../effort.h"
+#include "lane.h"
+#include "regions.h"
+#include "savings.h"
+
+namespace metasage::improve {
+
+class RoutesSearch {
+public:
+    RoutesSearch(const RoutesTask &task, const Effort &effort)
+        : task_(task), effort_(effort), random_(mix(effort.seed)), started_(Clock::now()) {}
+
+    FoundRoutes construct() {
+        const FoundRoutes start = within(Savings(task_).build(), task_.vehicles);
+        RoutesLane lane(task_, effort_.seed);
+        lane.adopt(start.routes, start.absent, task_.vehicles);
+        for (int i = 0; i < MOST_TO_PLACE && lane.best_value().absent > 0 && !late(); ++i)
+            lane.step(0.0, [&] { return late(); });
+        return lane.best();
+    }
+
+    // Descends to a local optimum.
+    FoundRoutes polish(const Routes &routes) {
+        const FoundRoutes start = within(routes, task_.vehicles);
+        RoutesLane lane(task_, effort_.seed);
+        lane.adopt(start.routes, start.absent, task_.vehicles);
+        lane.descend([&] { return late(); });
+        return lane.best();
+    }
+
+    // `listen` is told of the best routes at first and after each round that improved
+    // them, by the thread that called; it answers whether to go on.
+    void run(const Routes &start, const std::function<bool(const FoundRoutes &)> &listen) {
+        best_ = polish(start);
+        bool go_on = listen(best_);
+        const bool large = task_.nodes() > LARGE;
+        const int lanes = !counted() ? effort_.threads : large ? LANES : 1;
+        for (int i = 0; i < lanes; ++i) {
+            lanes_.push_back(std::make_unique<RoutesLane>(task_, mix(effort_.seed) + i));
+            lanes_.back()->adopt(best_.routes, best_.absent, task_.vehicles);
+        }
+        FoundRoutes kept = best_;
+        heat_ = HEAT * near_length();
+        for (int round = 0; go_on && !late() && (!counted() || round < ROUNDS); ++round) {
+            const bool parted = large && lanes > 1;
+            if (parted) part(kept);
+            if (!large) compete(progress(round));
+            run_round(round);
+            if (parted) kept = joined([](const RoutesLane &lane) { return lane.kept(); });
+            FoundRoutes found = parted
+                                    ? joined([](const RoutesLane &lane) { return lane.best(); })
+                                    : best_lane().best();
+            if (!(found.value < best_.value)) continue;
+            best_ = std::move(found);
+            go_on = listen(best_);
+        }
+    }
+
+private:
+    using Clock = Patience::Clock;
+    using Lanes = std::vector<std::unique_ptr<RoutesLane>>;
+
+    // Where iterations are counted, lanes must not depend on the machine.
+    static constexpr int LANES = 2;
+    // Nodes beyond which each lane has a part of the plane.
+    static constexpr int LARGE = 300;
+    // At first and in the end, in mean lengths between near nodes.
+    static constexpr double HEAT = 1.0, COLD = 0.03;
+    static constexpr int NEAR = 10;
+    static constexpr int ROUNDS = 50;
+    static constexpr double SHORTEST_ROUND = 0.02, LONGEST_ROUND = 1.0;
+    static constexpr int BETWEEN_LOOKS = 16;
+    // Shares of the search between which a lane tries to do with fewer routes.
+    static constexpr double TRIAL_BEGINS = 0.1, TRIAL_ENDS = 0.5;
+    static constexpr int MOST_TO_PLACE = 20'000;
+
+    bool counted() const { return effort_.kicks >= 0; }
+
+    bool late() {
+        if (!stop_ && effort_.patience.is_over()) stop_ = true;
+        return stop_;
+    }
+
+    static double seconds(Clock::duration time) {
+        return std::chrono::duration<double>(time).count();
+    }
+    double total_seconds() const {
+        const Patience &patience = effort_.patience;
+        return patience.has_deadline ? seconds(patience.deadline - started_) : 0.0;
+    }
+
+    // How much of the search is over, from 0 to 1.
+    double progress(double rounds) const {
+        if (counted()) return rounds / ROUNDS;
+        if (!effort_.patience.has_deadline) return 0.5;
+        return std::min(1.0, seconds(Clock::now() - started_) / total_seconds());
+    }
+
+    double near_length() const {
+        double sum = 0.0;
+        const int near = std::min(NEAR, task_.neighbours.count());
+        for (int node = 1; node < task_.nodes(); ++node)
+            for (int i = 0; i < near; ++i) sum += task_.neighbours.of(node).from[i].length;
+        return sum / std::max(1, (task_.nodes() - 1) * near);
+    }
+
+    void run_round(int round) {
+        const int count = int(lanes_.size());
+        const double length =
+            std::clamp(total_seconds() / ROUNDS, SHORTEST_ROUND, LONGEST_ROUND);
+        // Iterations of each lane; without a number, until the time of a round is over.
+        const int64_t each = counted() ? effort_.kicks * (round + 1) / ROUNDS / count -
+                                             effort_.kicks * round / ROUNDS / count
+                                       : INT64_MAX;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(effort_.threads)
+        for (int i = 0; i < count; ++i) {
+            const Clock::time_point begun = Clock::now();
+            double heat = 0.0;
+            for (int64_t step = 0; step < each; ++step) {
+                if (step % BETWEEN_LOOKS == 0) {
+                    if (late() || (!counted() && seconds(Clock::now() - begun) > length)) break;
+                    const double over = progress(round + double(step) / double(each));
+                    heat = heat_ * std::pow(COLD / HEAT, over);
+                }
+                lanes_[i]->step(heat, [&] { return late(); });
+            }
+        }
+    }
+
+    // Where there are more routes than the loads need, one lane tries to do with the least number.
+    // Both are good for some instances; in the middle of the search the better one wins.
+    void compete(double over) {
+        if (trial_ == Trial::ahead && over >= TRIAL_BEGINS) {
+            trial_ = Trial::over;
+            const FoundRoutes kept = lanes_.front()->kept();
+            if (int(kept.routes.size()) <= least_routes()) return;
+            trial_ = Trial::on;
+            if (lanes_.size() == 1)
+                lanes_.push_back(std::make_unique<RoutesLane>(task_, mix(effort_.seed) + 1));
+            FoundRoutes fewer = within(kept.routes, least_routes());
+            fewer.absent.insert(fewer.absent.end(), kept.absent.begin(), kept.absent.end());
+            lanes_.back()->adopt(fewer.routes, fewer.absent, least_routes());
+        }
+        if (trial_ == Trial::on && over >= TRIAL_ENDS) {
+            trial_ = Trial::over;
+            if (lanes_.back()->kept_value() < lanes_.front()->kept_value())
+                std::swap(lanes_.front(), lanes_.back());
+            if (int(lanes_.size()) > effort_.threads || counted()) lanes_.pop_back();
+        }
+    }
+
+    int least_routes() const {
+        int64_t load = 0;
+        for (const int64_t demand : task_.demand) load += demand;
+        const int64_t capacity = std::max<int64_t>(1, task_.capacity);
+        return std::max(1, int((load + capacity - 1) / capacity));
+    }
+
+    // Leaves out what does not fit: routes that are too long, and the lightest beyond a number.
+    FoundRoutes within(Routes routes, int vehicles) const {
+        FoundRoutes found;
+        const auto load = [&](const std::vector<int> &route) {
+            int64_t sum = 0;
+            for (const int node : route) sum += task_.demand[node];
+            return sum;
+        };
+        std::stable_sort(routes.begin(), routes.end(),
+                         [&](const auto &a, const auto &b) { return load(a) > load(b); });
+        for (std::vector<int> &route : routes) {
+            const bool fits = int(found.routes.size()) < vehicles && load(route) <= task_.capacity &&
+                              task_.duration(route) <= task_.longest;
+            if (fits)
+                found.routes.push_back(std::move(route));
+            else
+                found.absent.insert(found.absent.end(), route.begin(), route.end());
+        }
+        return found;
+    }
+
+    // Gives each lane the routes of a part of the plane.
+    void part(const FoundRoutes &kept) {
+        const int count = int(lanes_.size());
+        const std::vector<Routes> parts = cut(task_, kept.routes, count, random_);
+        // One lane after another has the vehicles that are left, and who waits for one.
+        const int lucky = random_.below(count);
+        for (int i = 0; i < count; ++i) {
+            const bool is_lucky = i == lucky;
+            const int spare = is_lucky ? task_.vehicles - int(kept.routes.size()) : 0;
+            lanes_[i]->adopt(parts[i], is_lucky ? kept.absent : std::vector<int>{},
+                             task_.vehicles == INT_MAX ? INT_MAX : int(parts[i].size()) + spare);
+        }
+    }
+
+    template <class Result>
+    FoundRoutes joined(Result result) const {
+        FoundRoutes all;
+        for (const auto &lane : lanes_) {
+            const FoundRoutes one = result(*lane);
+            all.routes.insert(all.routes.end(), one.routes.begin(), one.routes.end());
+            all.absent.insert(all.absent.end(), one.absent.begin(), one.absent.end());
+            all.value.absent += one.value.absent;
+            all.value.length += one.value.length;
+        }
+        return all;
+    }
+
+    const RoutesLane &best_lane() const {
+        return **std::min_element(lanes_.begin(), lanes_.end(), [](const auto &a, const auto &b) {
+            return a->best_value() < b->best_value();
+        });
+    }
+
+    enum class Trial { ahead, on, over };
+
+    const RoutesTask &task_;
+    Effort effort_;
+    Random random_;
+    const Clock::time_point started_;
+    Lanes lanes_;
+    Trial trial_ = Trial::ahead;
+    FoundRoutes best_;
+    double heat_ = 0.0;
+    std::atomic<bool> stop_{false};
+};
+
+}  // namespace metasage::improve

@@ -16,7 +16,7 @@ from metasage.errors import InputError
 from metasage.improve import Improver, available_cores, make_improver
 from metasage.improve.nearest import nearest_neighbour
 from metasage.numbers import require_seed
-from metasage.problems import Instance, Solution, check, require_feasible
+from metasage.problems import Check, Instance, Solution, check, require_feasible
 
 IMPROVE = ("none", "final", "memetic")
 """Local search: not at all, after the network, or on its best rollouts, too."""
@@ -93,12 +93,15 @@ def finish(
         if any(target(iteration, objective) for target in targets):
             raise _TargetReached
 
-    def offer(solution: Solution) -> float:
-        objective = check(instance, solution).objective
-        assert objective is not None
-        if incumbent.offer(solution, objective):
-            hear(0.0, objective)
-        return objective
+    def offer(solution: Solution) -> Check:
+        verdict = check(instance, solution)
+        assert verdict.objective is not None
+        if incumbent.offer(solution, verdict.objective, verdict.feasible) and verdict.feasible:
+            hear(0.0, verdict.objective)
+        return verdict
+
+    def rank(verdict: Check) -> tuple[bool, float]:
+        return not verdict.feasible, sign * (verdict.objective or 0.0)
 
     def ends(stage: str, objective: float | None) -> None:
         assert objective is not None
@@ -107,8 +110,11 @@ def finish(
     interrupted = False
     try:
         with interruptible():
-            before, starts = incumbent.solution, improver.starts(deadline)
-            ends("construction", sign * min(sign * offer(start) for start in starts))
+            before = incumbent.solution
+            made = [(start, offer(start)) for start in improver.starts(deadline)]
+            ends("construction", min((verdict for _, verdict in made), key=rank).objective)
+            # Of those that break a limit none is a start: the search then makes its own.
+            starts = [start for start, verdict in made if verdict.feasible]
             # What takes no time to make may be better than what the network found, and
             # where nodes are chosen, cores that start from different tours find more.
             if before is not None:
@@ -135,6 +141,7 @@ def solve_locally(
     callbacks: Callbacks | None = None,
     started: float | None = None,
     improve: str = "final",
+    targets: Sequence[Target] = (),
 ) -> Result:
     """Solve an instance by local search alone, without a network.
 
@@ -148,6 +155,8 @@ def solve_locally(
         As for `metasage.solve`.
     improve
         ``none`` leaves local search out, too, so that a solution is constructed and no more.
+    targets
+        Objectives that are good enough.
     """
     started = time.monotonic() if started is None else started
     callbacks = Callbacks() if callbacks is None else callbacks
@@ -162,11 +171,11 @@ def solve_locally(
     if improve == "none":
         threads = threads or available_cores()
         solution = without_network(instance, threads)
-        objective = check(instance, solution).objective
-        assert objective is not None
-        stages.append(("construction", time.monotonic() - started, objective))
-        if incumbent.offer(solution, objective):
-            curve.append((stages[-1][1], 0, objective))
+        verdict = check(instance, solution)
+        assert verdict.objective is not None
+        stages.append(("construction", time.monotonic() - started, verdict.objective))
+        if incumbent.offer(solution, verdict.objective, verdict.feasible) and verdict.feasible:
+            curve.append((stages[-1][1], 0, verdict.objective))
     else:
         improver = make_improver(instance, threads or None)
         threads = improver.threads
@@ -180,6 +189,7 @@ def solve_locally(
             started=started,
             deadline=deadline,
             seed=seed,
+            targets=targets,
         )
     settings: dict[str, Any] = {
         "method": "construction" if improve == "none" else "local-search",

@@ -116,6 +116,7 @@ class Result:
             "sense": instance.problem.sense,
             "objective": plain(self.objective),
             "feasible": self.feasible,
+            "violation": self.check.violation,
             "routes": self.best.labelled(instance),
             **self.settings,
             "iterations": self.iterations,
@@ -139,14 +140,18 @@ class Incumbent:
         self.instance = instance
         self.solution: Solution | None = None
         self.objective: float | None = None
+        self.feasible = False
 
-    def offer(self, solution: Solution, objective: float) -> bool:
-        """Take a solution if it is better, and say whether it was."""
+    def offer(self, solution: Solution, objective: float, feasible: bool = True) -> bool:
+        """Take a solution if it is better, and say whether it was.
+
+        Any feasible one is better than one that is not, which is better than none.
+        """
         if self.objective is not None:
             sign = 1 if self.instance.problem.sense == "min" else -1
-            if sign * objective >= sign * self.objective:
+            if (not feasible, sign * objective) >= (not self.feasible, sign * self.objective):
                 return False
-        self.solution, self.objective = solution, objective
+        self.solution, self.objective, self.feasible = solution, objective, feasible
         return True
 
     def curve(self, seconds: float) -> list[tuple[float, int, float]]:

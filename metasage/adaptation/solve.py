@@ -14,6 +14,7 @@ from metasage.adaptation.local_search import (
     IMPROVE,
     finish,
     first_incumbent,
+    solve_locally,
     without_network,
 )
 from metasage.adaptation.method import Method, Strategy
@@ -21,7 +22,7 @@ from metasage.adaptation.plan import make_plan
 from metasage.adaptation.resources import encoding_seconds, require_device
 from metasage.adaptation.result import NETWORK, Result, Stage
 from metasage.adaptation.search import Search
-from metasage.adaptation.stop import StoppingCriterion
+from metasage.adaptation.stop import StoppingCriterion, deadline_of, targets_of
 from metasage.adaptation.task import Task
 from metasage.errors import InputError, OutsideTraining, TooLarge
 from metasage.improve import make_improver
@@ -59,7 +60,8 @@ def solve(
     instance
         The instance.
     method
-        Settings of the method; greedy construction by default.
+        Settings of the method; greedy construction by default, or local search for what is
+        beyond the networks: limits on vehicles or routes, lengths that differ by direction.
     stop
         When to end, beside the method's number of iterations. Local search heeds time
         limits and targets; other criteria end the network's part alone.
@@ -96,6 +98,20 @@ def solve(
     from metasage.adaptation.greedy import Greedy
 
     started = time.monotonic() if started is None else started
+    if (beyond := instance.problem.why_no_network(instance)) is not None:
+        if method is not None or model is not None:
+            raise InputError(f"{beyond}.")
+        limit = deadline_of(stop)
+        return solve_locally(
+            instance,
+            time_limit=None if limit is None else max(0.0, limit.deadline - started),
+            seed=seed,
+            threads=threads,
+            initial_solution=initial_solution,
+            callbacks=callbacks,
+            started=started,
+            targets=targets_of(stop),
+        )
     method = Greedy() if method is None else method
     callbacks = Callbacks() if callbacks is None else callbacks
     require_seed(seed)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from metasage.cli.options import File, Json, ProblemOption, Round
+from metasage.cli.options import File, Json, ProblemOption, Round, Vehicles
 
 
 def check(
@@ -14,6 +14,7 @@ def check(
     solution: Annotated[str, typer.Argument(metavar="SOLUTION", help=".sol, .tour or .json.")],
     problem: ProblemOption = None,
     rounding: Round = None,
+    vehicles: Vehicles = None,
     json: Json = None,
 ) -> int:
     """Check a solution: exit code 0 if it is feasible, 1 if it is not."""
@@ -21,9 +22,12 @@ def check(
     from metasage.cli.methods import require_targets
     from metasage.cli.output import number, write_json
     from metasage.io import read_file_solution
+    from metasage.problems.cvrp import with_vehicles
 
     require_targets(json, sources=(file, solution))
     instance = metasage.read_instance(file, problem, rounding)
+    if vehicles is not None:
+        instance = with_vehicles(instance, vehicles)
     found = read_file_solution(solution)
     verdict = metasage.check(instance, found.resolve(instance))
     objective = number(verdict.objective)

@@ -66,6 +66,8 @@ def compare(
         require_picture_suffix(plot)
     options.require_targets(plot, json, sources=tuple(files))
     rounds = _read_rounds(files, best_known or [])
+    if methods is not None or model is not None:
+        _require_networks(rounds, methods or list(_OWN))
     contestants = _contestants(rounds, methods or list(_OWN), baselines, model, threads)
     interrupted = _play_all(rounds, contestants, time_limit, seed, quiet)
     summary = summarise(rounds)
@@ -108,6 +110,19 @@ def _read_rounds(files: list[str], best_known: list[float]) -> list[Round]:
         given = (best_known[number], "--best-known") if best_known else None
         rounds.append(Round(file, instance, given or read_best_known(file, instance)))
     return rounds
+
+
+def _require_networks(rounds: list[Round], methods: list[str]) -> None:
+    """Complain about files that are beyond the networks that were asked for."""
+    from metasage.comparison import LOCAL_SEARCH
+    from metasage.errors import InputError
+
+    if set(methods) <= {LOCAL_SEARCH}:
+        return
+    for contest in rounds:
+        reason = contest.instance.problem.why_no_network(contest.instance)
+        if reason is not None:
+            raise InputError(f"{reason}.", contest.file)
 
 
 def _contestants(
@@ -179,7 +194,11 @@ def _play_all(
 
 
 def takes_part(contestant: Contestant, contest: Round) -> bool:
-    """Whether a contestant solves such instances; methods of ours solve all."""
+    """Whether a contestant solves such instances."""
+    from metasage.comparison import OwnMethod
+
+    if isinstance(contestant, OwnMethod):
+        return contestant.can_solve(contest.instance)
     problem = contest.instance.problem.name
     return problem in getattr(contestant, "problems", (problem,))
 

@@ -22,6 +22,14 @@ Round = Annotated[
         "--round", help="Round each edge: nearest, up, down or none. Default: as the file says."
     ),
 ]
+Vehicles = Annotated[
+    int | None,
+    typer.Option(
+        "--vehicles",
+        metavar="V",
+        help="Most routes with customers, in place of the file's number (CVRP).",
+    ),
+]
 Json = Annotated[
     str | None,
     typer.Option("--json", metavar="FILE|-", help="Write the result as JSON (- for stdout)."),

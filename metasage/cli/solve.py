@@ -10,7 +10,7 @@ import typer
 
 from metasage import extension
 from metasage.cli import methods as options
-from metasage.cli.options import File, Json, ProblemOption, Round
+from metasage.cli.options import File, Json, ProblemOption, Round, Vehicles
 from metasage.errors import InputError, MetasageError
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def solve(
     json: Json = None,
     problem: ProblemOption = None,
     rounding: Round = None,
+    vehicles: Vehicles = None,
     quiet: options.Quiet = False,
 ) -> int:
     """Solve an instance, and let the independent checker measure the result.
@@ -78,9 +79,12 @@ def solve(
     from metasage.plotting import require_picture_suffix, require_places
     from metasage.policies.library import require_model
     from metasage.problems import require_feasible
+    from metasage.problems.cvrp import with_vehicles
     from metasage.started import STARTED
 
     instance = read_instance(file, problem, rounding)
+    if vehicles is not None:
+        instance = with_vehicles(instance, vehicles)
     require_feasible(instance)
     if output is not None:
         require_solution_suffix(output, instance)
@@ -107,6 +111,9 @@ def solve(
     require_augmentation(augment)
     if model is not None:
         require_model(model)
+    beyond = instance.problem.why_no_network(instance)
+    if beyond is not None and (method is not None or model is not None):
+        raise InputError(f"{beyond}.")
     common: dict[str, Any] = {
         "seed": seed,
         "threads": threads,
@@ -171,9 +178,13 @@ def solve(
             failures.append(error)
     if not quiet and json != "-":
         print_summary(result, best_known)
+    if result.check.violation is not None:
+        typer.echo(f"metasage: the solution is not feasible: {result.check.violation}", err=True)
     if failures:
         raise failures[0]
-    return INTERRUPTED if result.interrupted else 0
+    if result.interrupted:
+        return INTERRUPTED
+    return 0 if result.feasible else 1
 
 
 def default_improve() -> str:
@@ -197,6 +208,8 @@ def why_no_network(
 
     if instance.size <= MOST_NODES:
         return f"{instance.size} nodes are few enough to try every solution"
+    if (beyond := instance.problem.why_no_network(instance)) is not None:
+        return beyond
     if instance.coords is None:
         return f"{instance.name or 'the instance'} has no coordinates, which a network needs"
     if time_limit is not None and time_limit < _LEAST_FOR_NETWORK:

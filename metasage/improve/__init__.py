@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from metasage import extension
 from metasage.errors import InputError
 from metasage.improve.improver import Improver, Listener, available_cores
 from metasage.problems import Instance, Solution
 
-__all__ = ["Improver", "Listener", "available_cores", "improve", "make_improver"]
+__all__ = [
+    "Improver",
+    "Listener",
+    "available_cores",
+    "improve",
+    "improve_all",
+    "make_improver",
+]
 
 
 def make_improver(instance: Instance, threads: int | None = None) -> Improver:
@@ -65,3 +73,37 @@ def improve(
     return make_improver(instance, threads).improve(
         solutions, seconds=seconds, deadline=deadline, kicks=kicks, seed=seed, listener=listener
     )
+
+
+def improve_all(
+    instances: Iterable[Instance],
+    *,
+    kicks: int,
+    seeds: Iterable[int],
+    threads: int | None = None,
+) -> Iterator[Solution]:
+    """Solve many small instances, each on one thread; results depend on the seeds alone.
+
+    Solutions come one by one, in the order of the instances.
+
+    Parameters
+    ----------
+    instances
+        Instances of any problem.
+    kicks
+        Number of kicks or iterations for each.
+    seeds
+        A seed for each.
+    threads
+        Cores to use; None for all.
+    """
+
+    def solve(instance: Instance, seed: int) -> Solution:
+        return make_improver(instance, threads=1).improve(kicks=kicks, seed=seed)
+
+    cores = available_cores() if threads is None else threads
+    if cores == 1:
+        yield from map(solve, instances, seeds)
+        return
+    with ThreadPoolExecutor(cores) as pool:
+        yield from pool.map(solve, instances, seeds)

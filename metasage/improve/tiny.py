@@ -44,9 +44,9 @@ class TinyImprover(Improver):
         seed: int,
         tell: Callable[[float], None],
     ) -> Solution:
-        objective = check(self.instance, self._optimum).objective
-        if objective is not None:
-            tell(objective)
+        verdict = check(self.instance, self._optimum)
+        if verdict.feasible and verdict.objective is not None:
+            tell(verdict.objective)
         return self._optimum
 
 
@@ -54,7 +54,10 @@ def every_solution(instance: Instance) -> Iterator[Solution]:
     """Go through all ordered choices of nodes, cut into routes in all ways; the checker judges."""
     problem = instance.problem
     nodes = range(int(problem.has_depot), instance.num_nodes)
-    orders = chain.from_iterable(permutations(nodes, k) for k in range(len(nodes) + 1))
+    if not problem.single_tour:  # all customers, even where no vehicle is left for some
+        orders = permutations(nodes)
+    else:
+        orders = chain.from_iterable(permutations(nodes, k) for k in range(len(nodes) + 1))
     for order in orders:
         if problem.single_tour:
             yield Solution([order])

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from io import BytesIO, TextIOWrapper
+from typing import Any
 
 import numpy as np
 
 from metasage.errors import InputError
 from metasage.io.files import AnyPath, quoted
-from metasage.io.nodes import find_depot, read_nodes
+from metasage.io.nodes import Nodes, find_depot, read_nodes
 from metasage.io.scan import Document
-from metasage.io.section import is_number, words
+from metasage.io.section import Section, is_number, words
 from metasage.io.solution import FileSolution
 from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.instance import LARGEST_VALUE
+from metasage.problems.metric import Floats
 
-_LIMITS = ("DISTANCE", "SERVICE_TIME")
 _IGNORED = {"time", "comment", "name"}
 _MOST_DIGITS = 15
 
@@ -24,37 +26,27 @@ _ROUTE = re.compile(rb"(?:^|[\r\n])[ \t]*route[ \t#0-9]*:", re.IGNORECASE)
 
 def read_cvrp(document: Document, name: str) -> CvrpInstance:
     """Build an instance of the CVRP."""
-    for key in _LIMITS:
-        # Where there is no limit, some files say 0 and some say infinity.
-        if is_number(document.text(key)) and float(document.text(key)) > 0:
-            raise InputError(
-                f"{key} limits the length of a route, which is not supported.",
-                document.path,
-                document.line(key),
-            )
     capacity = document.number("CAPACITY")
-    nodes = read_nodes(document)
+    nodes = read_nodes(document, directed=True)
     section = document.section("DEMAND_SECTION")
-    demand = nodes.align(section)[:, 0]
-    if (demand < 0).any():
-        row = int(np.argmax(section.table()[:, 1] < 0))
-        raise InputError("a demand is negative.", document.path, section.line_of(2 * row))
+    demand = _per_node(nodes, section, "demand")
     depot = find_depot(document, nodes)
     if depot is None and demand[0] != 0:
         raise InputError(
             "DEPOT_SECTION is missing, and the first node has a demand.", document.path
         )
     depot = depot or 0
-    if demand[depot] != 0:
-        row = int(np.argmax(section.nodes() == nodes.labels[depot]))
-        raise InputError(
-            f"the depot {nodes.labels[depot]} has the demand {demand[depot]:g}, "
-            "and 0 was expected.",
-            document.path,
-            section.line_of(2 * row),
-        )
+    _require_none(demand, depot, nodes, section, "demand")
+    limits = _limits(document)
     order = nodes.depot_first(depot)
-    return CvrpInstance(name=name, demand=demand[order], capacity=capacity, **nodes.fields(order))
+    if "SERVICE_TIME_SECTION" in document.sections:
+        section = document.section("SERVICE_TIME_SECTION")
+        times = _per_node(nodes, section, "service time")
+        _require_none(times, depot, nodes, section, "service time")
+        limits["service_time"] = times[order]
+    return CvrpInstance(
+        name=name, demand=demand[order], capacity=capacity, **limits, **nodes.fields(order)
+    )
 
 
 def is_routes(data: bytes) -> bool:
@@ -90,6 +82,62 @@ def read_routes(data: bytes, path: AnyPath) -> FileSolution:
                 f"{quoted(raw.strip())} is neither 'Route #1: ...' nor 'Cost ...'.", path, number
             )
     return FileSolution(tuple(routes), "cvrplib", objective, "cvrp", path, tuple(lines))
+
+
+def _per_node(nodes: Nodes, section: Section, noun: str) -> Floats:
+    """Return the numbers of a section in the order of the nodes, of which none is negative."""
+    values = nodes.align(section)[:, 0]
+    if (values < 0).any():
+        row = int(np.argmax(section.table()[:, 1] < 0))
+        raise InputError(f"a {noun} is negative.", section.path, section.line_of(2 * row))
+    return values
+
+
+def _require_none(values: Floats, depot: int, nodes: Nodes, section: Section, noun: str) -> None:
+    """Complain about a depot that has something of the customers' own."""
+    if values[depot] != 0:
+        row = int(np.argmax(section.nodes() == nodes.labels[depot]))
+        raise InputError(
+            f"the depot {nodes.labels[depot]} has the {noun} {values[depot]:g}, "
+            "and 0 was expected.",
+            section.path,
+            section.line_of(2 * row),
+        )
+
+
+def _limits(document: Document) -> dict[str, Any]:
+    """Return what a file's keys limit beside the load."""
+    limits: dict[str, Any] = {
+        "max_route_length": _limit(document, "DISTANCE"),
+        "service_time": _positive(document, "SERVICE_TIME"),
+    }
+    if _limit(document, "VEHICLES") is not None:
+        limits["vehicles"] = document.count("VEHICLES")
+    if limits["service_time"] is not None and "SERVICE_TIME_SECTION" in document.sections:
+        raise InputError(
+            "SERVICE_TIME is given, and SERVICE_TIME_SECTION, too.",
+            document.path,
+            document.line("SERVICE_TIME"),
+        )
+    return limits
+
+
+def _limit(document: Document, key: str) -> float | None:
+    """Return a limit; where there is none, some files say 0 and some say infinity."""
+    if document.word(key) in ("INF", "INFINITY"):
+        return None
+    number = _positive(document, key)
+    return None if number is None or number > LARGEST_VALUE else number
+
+
+def _positive(document: Document, key: str) -> float | None:
+    """Return the number of a key, and None where there is none or 0."""
+    if not document.text(key):
+        return None
+    number = document.number(key)
+    if number < 0:
+        raise InputError(f"{key} is negative.", document.path, document.line(key))
+    return number or None
 
 
 def _customer(token: str, path: AnyPath, line: int) -> int:

@@ -25,7 +25,7 @@ def tsp_text(instance: TspInstance) -> str:
             "coordinates cannot express; .json can."
         )
     return _text(
-        [f"NAME : {_one_line(instance.name)}", "TYPE : TSP", *_head(instance)],
+        [f"NAME : {_one_line(instance.name)}", _type(instance), *_head(instance)],
         _places(instance, order),
     )
 
@@ -38,12 +38,14 @@ def cvrp_text(instance: CvrpInstance) -> str:
     return _text(
         [
             f"NAME : {_one_line(instance.name)}",
-            "TYPE : CVRP",
+            _type(instance),
             *_head(instance),
             f"CAPACITY : {plain(instance.capacity)}",
+            *_limits(instance),
         ],
         _places(instance, order),
         _per_node("DEMAND_SECTION", instance, instance.demand, order),
+        _service_times(instance, order),
         _depot(instance),
     )
 
@@ -54,7 +56,7 @@ def op_text(instance: OpInstance) -> str:
     return _text(
         [
             f"NAME : {_one_line(instance.name)}",
-            "TYPE : OP",
+            _type(instance),
             *_head(instance),
             f"COST_LIMIT : {plain(instance.max_length)}",
         ],
@@ -109,6 +111,10 @@ def _one_line(name: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in name).split())
 
 
+def _type(instance: Instance) -> str:
+    return f"TYPE : {'A' * instance.is_directed}{instance.problem.name.upper()}"
+
+
 def _head(instance: Instance) -> list[str]:
     """Return the keys that all problems have."""
     metric = instance.metric
@@ -160,6 +166,28 @@ def _places(instance: Instance, order: Indices) -> list[str]:
 
 def _per_node(section: str, instance: Instance, values: Floats, order: Indices) -> list[str]:
     return [section, *(f"{instance.labels[node]} {plain(values[node])}" for node in order)]
+
+
+def _limits(instance: CvrpInstance) -> list[str]:
+    """Return the keys of what is limited beside the load."""
+    keys = {
+        "VEHICLES": instance.vehicles,
+        "DISTANCE": instance.max_route_length,
+        "SERVICE_TIME": _common_service_time(instance),
+    }
+    return [f"{key} : {plain(value)}" for key, value in keys.items() if value is not None]
+
+
+def _service_times(instance: CvrpInstance, order: Indices) -> list[str]:
+    if instance.service_time is None or _common_service_time(instance) is not None:
+        return []
+    return _per_node("SERVICE_TIME_SECTION", instance, instance.service_time, order)
+
+
+def _common_service_time(instance: CvrpInstance) -> float | None:
+    """Return the service time of every customer, if it is one number, which 0 would not be."""
+    times = [] if instance.service_time is None else np.unique(instance.service_time[1:]).tolist()
+    return float(times[0]) if len(times) == 1 and times[0] > 0 else None
 
 
 def _depot(instance: Instance) -> list[str]:

@@ -11,7 +11,7 @@ from metasage.errors import InputError
 from metasage.io.files import quoted
 from metasage.io.scan import Document
 from metasage.io.section import Section
-from metasage.problems.metric import EXPLICIT, METRICS, Floats, Indices, Metric
+from metasage.problems.metric import EXPLICIT, METRICS, Floats, Indices, Metric, without_noise
 
 # A symmetric matrix read by columns is the other triangle read by rows.
 _TRIANGLES = {
@@ -83,12 +83,20 @@ class Nodes:
         return aligned
 
 
-def read_nodes(document: Document) -> Nodes:
-    """Read what an instance needs of its nodes, whatever the problem."""
+def read_nodes(document: Document, *, directed: bool) -> Nodes:
+    """Read what an instance needs of its nodes, whatever the problem.
+
+    Parameters
+    ----------
+    document
+        The file.
+    directed
+        Whether an edge may have different lengths in its two directions.
+    """
     size = document.count("DIMENSION")
     metric = _metric(document)
     if metric is EXPLICIT:
-        return _explicit_nodes(document, size)
+        return _explicit_nodes(document, size, directed)
     section = document.section("NODE_COORD_SECTION")
     _check_count(section, size)
     return Nodes(section.distinct_nodes(), metric, coords=section.table()[:, 1:])
@@ -145,8 +153,8 @@ def _check_count(section: Section, size: int) -> None:
         )
 
 
-def _explicit_nodes(document: Document, size: int) -> Nodes:
-    matrix = _matrix(document, size)
+def _explicit_nodes(document: Document, size: int, directed: bool) -> Nodes:
+    matrix = _matrix(document, size, directed)
     names = ("NODE_COORD_SECTION", "DISPLAY_DATA_SECTION", "DEMAND_SECTION", "NODE_SCORE_SECTION")
     section = next((document.sections[n] for n in names if n in document.sections), None)
     if section is None:
@@ -167,7 +175,7 @@ def _explicit_nodes(document: Document, size: int) -> Nodes:
     return Nodes(labels, EXPLICIT, coords=nodes.align(section), matrix=matrix)
 
 
-def _matrix(document: Document, size: int) -> Floats:
+def _matrix(document: Document, size: int, directed: bool) -> Floats:
     section = document.section("EDGE_WEIGHT_SECTION")
     layout = document.word("EDGE_WEIGHT_FORMAT")
     if layout != "FULL_MATRIX" and layout not in _TRIANGLES:
@@ -196,7 +204,8 @@ def _matrix(document: Document, size: int) -> Floats:
         matrix += matrix.T.copy()
     # Nobody travels from a node to itself; some files have a huge number there.
     np.fill_diagonal(matrix, 0.0)
-    if not np.array_equal(matrix, matrix.T):
+    matrix = without_noise(matrix)
+    if not directed and not np.array_equal(matrix, matrix.T):
         i, j = np.argwhere(matrix != matrix.T)[0]
         raise InputError(
             f"the matrix is not symmetric: row {i + 1} has {matrix[i, j]:g} at {j + 1}, and row "

@@ -14,7 +14,7 @@ from metasage.problems.op import OpInstance
 def read_op(document: Document, name: str) -> OpInstance:
     """Build an instance of the OP; the depot is the first node if none is named."""
     max_length = document.number("COST_LIMIT")
-    nodes = read_nodes(document)
+    nodes = read_nodes(document, directed=False)
     section = document.section("NODE_SCORE_SECTION")
     prize = nodes.align(section)[:, 0]
     if (prize < 0).any():

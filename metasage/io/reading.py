@@ -24,7 +24,15 @@ from metasage.problems.sets import InstanceSet
 Content = TypeVar("Content", bound=Instance | InstanceSet | FileSolution)
 
 _READERS = {"tsp": read_tsp, "cvrp": read_cvrp, "op": read_op}
-_TYPES = {"TSP": "tsp", "CVRP": "cvrp", "VRP": "cvrp", "OP": "op", "TOUR": "tour"}
+_TYPES = {
+    "TSP": "tsp",
+    "ATSP": "tsp",
+    "CVRP": "cvrp",
+    "VRP": "cvrp",
+    "ACVRP": "cvrp",
+    "OP": "op",
+    "TOUR": "tour",
+}
 # Sections that tell the problem where TYPE is missing.
 _TELLING = {
     "TOUR_SECTION": "tour",

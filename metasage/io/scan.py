@@ -17,6 +17,7 @@ _KEYS = {
     "COST_LIMIT",
     "DISTANCE",
     "SERVICE_TIME",
+    "VEHICLES",
     "SALESMEN",
     "EDGE_WEIGHT_TYPE",
     "EDGE_WEIGHT_FORMAT",
@@ -26,7 +27,7 @@ _KEYS = {
 }
 
 # Keys that say nothing about the problem, told apart from garbage without a colon.
-_IGNORED = {"COMMENT", "DISPLAY_DATA_TYPE", "VEHICLES", "ROUTE_COST"}
+_IGNORED = {"COMMENT", "DISPLAY_DATA_TYPE", "ROUTE_COST"}
 
 
 @dataclass

@@ -21,6 +21,7 @@ SECTIONS: dict[str, int | None] = {
     "DISPLAY_DATA_SECTION": 3,
     "DEMAND_SECTION": 2,
     "NODE_SCORE_SECTION": 2,
+    "SERVICE_TIME_SECTION": 2,
     "EDGE_WEIGHT_SECTION": None,
     "DEPOT_SECTION": None,
     "TOUR_SECTION": None,

@@ -15,7 +15,7 @@ def read_tsp(document: Document, name: str) -> TspInstance:
         raise InputError(
             "more than one salesman is not supported.", document.path, document.line("SALESMEN")
         )
-    return TspInstance(name=name, **read_nodes(document).fields())
+    return TspInstance(name=name, **read_nodes(document, directed=True).fields())
 
 
 def read_tour(document: Document) -> FileSolution:

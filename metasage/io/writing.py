@@ -143,7 +143,8 @@ def _instance_json(instance: Instance) -> str:
     content["labels"] = instance.labels.tolist()
     for key in problem_fields(instance.problem):
         value = getattr(instance, key)
-        content[key] = [plain(v) for v in value] if np.ndim(value) else plain(value)
+        if value is not None:
+            content[key] = [plain(v) for v in value] if np.ndim(value) else plain(value)
     return _lines(content)
 
 

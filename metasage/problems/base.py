@@ -41,6 +41,8 @@ class Problem(ABC):
     has_depot: ClassVar[bool] = True
     single_tour: ClassVar[bool] = True
     """Whether a solution is one route."""
+    directed: ClassVar[bool] = False
+    """Whether an edge may have different lengths in its two directions."""
     instance_class: ClassVar[type[Instance]]
     set_fields: ClassVar[tuple[str, ...]]
     """Arrays that make up a set of instances; together they tell the problem."""
@@ -162,6 +164,12 @@ class Problem(ABC):
         return np.asarray(instance.lengths(nodes, np.roll(nodes, -1, axis=1)).sum(axis=1))
 
     # -- what the network sees ----------------------------------------------
+
+    def why_no_network(self, instance: Any) -> str | None:
+        """Say, as a sentence without its point, why no network solves such an instance."""
+        if instance.is_directed:
+            return "lengths that differ by direction are beyond the networks"
+        return None
 
     @abstractmethod
     def network_fields(self, instance: Any, scale: float) -> Arrays:

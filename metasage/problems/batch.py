@@ -58,6 +58,8 @@ class Batch:
         for instance in instances:
             if instance.problem is not problem or instance.num_nodes != instances[0].num_nodes:
                 raise InputError("a batch takes instances of one problem and one size.")
+            if (reason := problem.why_no_network(instance)) is not None:
+                raise InputError(f"{reason}.")
             unit, scale = unit_square(instance)
             coords.append(unit)
             rows.append(problem.network_fields(instance, scale))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from metasage.problems.base import (
     find_strays,
 )
 from metasage.problems.instance import Check, Instance, Solution
+from metasage.problems.limits import find_excess, find_out_of_reach, least_vehicles
 from metasage.problems.loads import exact_units, load_limit
 from metasage.problems.metric import Floats
 from metasage.problems.rules import Rules
@@ -39,7 +40,7 @@ _CUSTOMERS_OF_A_ROUTE = (3, 6, 25)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CvrpInstance(Instance):
-    """An instance of the CVRP; the fleet is unlimited.
+    """An instance of the CVRP; what is not given is unlimited.
 
     Parameters
     ----------
@@ -47,15 +48,53 @@ class CvrpInstance(Instance):
         Demand of each node, 0 at the depot.
     capacity
         What a vehicle carries.
+    vehicles
+        Most routes with customers.
+    max_route_length
+        Most that the length of a route and the service times of its customers add up to.
+    service_time
+        Time at each node, 0 at the depot, or one number for all customers. It counts
+        in ``max_route_length`` alone.
     """
 
     demand: Floats
     capacity: float
+    vehicles: int | None = None
+    max_route_length: float | None = None
+    service_time: Floats | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._store("demand", self.demand, (self.num_nodes,))
         self._store_number("capacity", self.capacity)
+        if self.vehicles is not None:
+            self._store_vehicles(self.vehicles)
+        if self.max_route_length is not None:
+            self._store_number("max_route_length", self.max_route_length)
+        if self.service_time is not None:
+            self._store_service_time(self.service_time)
+
+    def _store_vehicles(self, value: object) -> None:
+        self._store("vehicles", value, (), signed=True)
+        number = float(self.vehicles or 0)
+        if number < 1 or not number.is_integer():
+            raise InputError(f"vehicles is {number:g} and must be a whole number from 1 on.")
+        object.__setattr__(self, "vehicles", int(number))
+
+    def _store_service_time(self, value: Floats) -> None:
+        if np.ndim(value) == 0:
+            self._store("service_time", value, ())
+            value = np.full(self.num_nodes, self.service_time)
+            value[0] = 0.0
+        self._store("service_time", value, (self.num_nodes,))
+        assert self.service_time is not None
+        if own := float(self.service_time[0]):
+            raise InputError(f"the depot has a service time of {own:g}, and must have none.")
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is more to keep to than the capacity."""
+        return self.vehicles is not None or self.max_route_length is not None
 
 
 class Cvrp(Problem):
@@ -63,6 +102,7 @@ class Cvrp(Problem):
 
     name = "cvrp"
     single_tour = False
+    directed = True
     instance_class = CvrpInstance
     set_fields = ("depot", "loc", "demand", "capacity")
     num_features = 3
@@ -94,12 +134,18 @@ class Cvrp(Problem):
         )
 
     def facts(self, instance: CvrpInstance) -> dict[str, float]:
-        total = float(instance.demand.sum())
-        return {
+        facts = {
             "capacity": instance.capacity,
-            "total demand": total,
-            "least vehicles": float(np.ceil(total / instance.capacity * (1 - TOLERANCE))),
+            "total demand": float(instance.demand[1:].sum()),
+            "least vehicles": float(least_vehicles(instance)),
         }
+        if instance.vehicles is not None:
+            facts["vehicles"] = float(instance.vehicles)
+        if instance.max_route_length is not None:
+            facts["maximum route length"] = instance.max_route_length
+        if instance.service_time is not None:
+            facts["total service time"] = float(instance.service_time.sum())
+        return facts
 
     def infeasibility(self, instance: CvrpInstance) -> str | None:
         if instance.size == 0:
@@ -110,7 +156,13 @@ class Cvrp(Problem):
                 f"customer {instance.labels[worst]} demands {instance.demand[worst]:g}, "
                 f"more than the capacity {instance.capacity:g}."
             )
-        return None
+        least = least_vehicles(instance)
+        if instance.vehicles is not None and least > instance.vehicles:
+            return (
+                f"the demands fill at least {least} vehicles of capacity {instance.capacity:g}, "
+                f"and {instance.vehicles} is the most."
+            )
+        return find_out_of_reach(instance)
 
     def check(self, instance: CvrpInstance, solution: Solution) -> Check:
         if violation := find_strays(instance, solution):
@@ -118,7 +170,7 @@ class Cvrp(Problem):
         routes = solution.routes
         # One walk from the depot to the depot, with a stop there between routes.
         walk = np.array([0, *(node for route in routes for node in (*route, 0))])
-        objective = float(instance.lengths(walk[:-1], walk[1:]).sum())
+        steps = instance.lengths(walk[:-1], walk[1:])
         violation = find_repeats(instance, routes, "customer") or find_missing(
             instance, routes, "customer"
         )
@@ -128,7 +180,7 @@ class Cvrp(Problem):
         if violation is None and (loads > limit).any():
             number = int(np.argmax(loads > limit))
             violation = f"route {number + 1} carries {loads[number]:g} of {instance.capacity:g}."
-        return Check(objective, violation)
+        return Check(float(steps.sum()), violation or find_excess(instance, walk, steps))
 
     def to_actions(self, solution: Solution) -> list[int]:
         routes = [route for route in solution.routes if route]
@@ -142,6 +194,11 @@ class Cvrp(Problem):
             elif routes[-1]:
                 routes.append([])
         return Solution([route for route in routes if route])
+
+    def why_no_network(self, instance: CvrpInstance) -> str | None:
+        if instance.is_limited:
+            return "limits on vehicles or routes are beyond the networks"
+        return super().why_no_network(instance)
 
     def network_fields(self, instance: CvrpInstance, scale: float) -> Arrays:
         demand, capacity = exact_units(instance.demand, instance.capacity)
@@ -183,6 +240,13 @@ class CvrpRules(Rules):
         super().step(nodes)
         self.load = (self.load + self._gather("demand", nodes)).where(nodes != 0, 0.0)
         self.done = self._all_customers_visited()
+
+
+def with_vehicles(instance: Instance, vehicles: int) -> CvrpInstance:
+    """Return the same instance with another number of vehicles."""
+    if not isinstance(instance, CvrpInstance):
+        raise InputError(f"vehicles are counted in the cvrp, and this is {instance.problem.name}.")
+    return replace(instance, vehicles=vehicles)
 
 
 def default_capacity(size: int) -> float:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from metasage.errors import InputError
-from metasage.problems.metric import EXACT_2D, Floats, Indices, Metric, Rounding, as_floats
+from metasage.problems.metric import (
+    EXACT_2D,
+    Floats,
+    Indices,
+    Metric,
+    Rounding,
+    as_floats,
+    without_noise,
+)
 
 if TYPE_CHECKING:
     from metasage.problems.base import Problem
@@ -37,7 +46,8 @@ class Instance:
     metric
         How edges are measured.
     matrix
-        Lengths of all edges, for the metric ``EXPLICIT`` alone.
+        Lengths of all edges, for the metric ``EXPLICIT`` alone: from the node of the
+        row to that of the column.
     labels
         Numbers of the nodes in the original file; 0, 1, ... if not given.
     name
@@ -60,18 +70,7 @@ class Instance:
         if self.coords is not None:
             self._store("coords", self.coords, (len(self.coords), 2), signed=True)
         if self.matrix is not None:
-            self._store("matrix", self.matrix, (len(self.matrix), len(self.matrix)))
-            if self.coords is not None and len(self.coords) != len(self.matrix):
-                raise InputError(
-                    f"{len(self.coords)} places do not fit a matrix of {len(self.matrix)} nodes."
-                )
-            if not np.array_equal(self.matrix, self.matrix.T):
-                raise InputError("the matrix of lengths is not symmetric.")
-            # Files put anything there; an empty route must still cost nothing.
-            if self.matrix.diagonal().any():
-                matrix = self.matrix.copy()
-                np.fill_diagonal(matrix, 0.0)
-                object.__setattr__(self, "matrix", as_floats(matrix))
+            self._store_matrix(self.matrix)
         if self.num_nodes < 1:
             raise InputError("an instance needs at least one node.")
         labels = np.arange(self.num_nodes) if self.labels is None else self.labels
@@ -79,6 +78,27 @@ class Instance:
         if labels.shape != (self.num_nodes,) or len(np.unique(labels)) != len(labels):
             raise InputError("every node needs a number of its own.")
         object.__setattr__(self, "labels", labels)
+
+    def _store_matrix(self, values: Floats) -> None:
+        """Validate the matrix of lengths and keep it with nothing on its diagonal."""
+        self._store("matrix", values, (len(values), len(values)))
+        assert self.matrix is not None
+        if self.coords is not None and len(self.coords) != len(self.matrix):
+            raise InputError(
+                f"{len(self.coords)} places do not fit a matrix of {len(self.matrix)} nodes."
+            )
+        matrix = self.matrix
+        # Files put anything there; an empty route must still cost nothing.
+        if matrix.diagonal().any():
+            matrix = matrix.copy()
+            np.fill_diagonal(matrix, 0.0)
+        matrix = without_noise(matrix)
+        if matrix is not self.matrix:
+            object.__setattr__(self, "matrix", as_floats(matrix))
+        if not self.problem.directed and self.is_directed:
+            raise InputError(
+                f"the matrix of lengths is not symmetric, which {self.problem.name} needs."
+            )
 
     def _store(
         self, name: str, values: object, shape: tuple[int, ...], signed: bool = False
@@ -118,8 +138,19 @@ class Instance:
         """Number of nodes to be visited, which the field calls N."""
         return self.num_nodes - self.problem.has_depot
 
+    @property
+    def is_directed(self) -> bool:
+        """Whether the way back can be longer than the way there."""
+        return self.matrix is not None and self._is_asymmetric
+
+    # A comparison of all lengths, done once, and only where they are given.
+    @cached_property
+    def _is_asymmetric(self) -> bool:
+        assert self.matrix is not None
+        return not np.array_equal(self.matrix, self.matrix.T)
+
     def lengths(self, sources: Indices, targets: Indices) -> Floats:
-        """Lengths of the edges between nodes, as the problem's objective counts them."""
+        """Lengths of the edges from nodes to others, as the problem's objective counts them."""
         if self.matrix is not None:
             return np.asarray(self.matrix[sources, targets])
         assert self.coords is not None

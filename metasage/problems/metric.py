@@ -15,6 +15,9 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Rounding = Literal["nearest", "up", "down", "none"]
 
+# Relative difference between the two directions of an edge that is none.
+_NOISE = 1e-9
+
 ROUNDINGS: dict[Rounding, Callable[[Floats], Floats]] = {
     "nearest": lambda d: np.floor(d + 0.5),
     "up": np.ceil,
@@ -87,6 +90,11 @@ class Metric:
         """Whether every edge has an integral length (a matrix never promises it)."""
         return self.measure is not None and (self.rounding != "none" or self.name in ("ATT", "GEO"))
 
+    @property
+    def has_no_shortcuts(self) -> bool:
+        """Whether no detour is shorter than the edge itself; rounding may make it so."""
+        return self.measure is not None and not self.is_integral
+
     def between(self, a: Floats, b: Floats) -> Floats:
         """Lengths between the points of two arrays that broadcast together."""
         assert self.measure is not None
@@ -124,6 +132,13 @@ METRICS: dict[str, Metric] = {
         EXPLICIT,
     )
 }
+
+
+def without_noise(matrix: Floats) -> Floats:
+    """Return a matrix that differs from its transpose by rounding alone as a symmetric one."""
+    if np.array_equal(matrix, matrix.T) or not np.allclose(matrix, matrix.T, rtol=_NOISE, atol=0):
+        return matrix
+    return np.asarray((matrix + matrix.T) / 2)
 
 
 def as_floats(values: Any) -> Floats:

@@ -35,6 +35,7 @@ class Tsp(Problem):
 
     name = "tsp"
     has_depot = False
+    directed = True
     instance_class = TspInstance
     set_fields = ("loc",)
     num_features = 2

@@ -112,7 +112,7 @@ _SCALE: dict[str, Any] = {
 # as many labels as then are made in a small part of the time.
 _LABELS: dict[str, dict[str, Any]] = {
     "tsp": {"kicks": 1.0, "labels": 20_000},
-    "cvrp": {"kicks": 1.0, "labels": 20_000},
+    "cvrp": {"kicks": 10.0, "labels": 10_000},
     "pctsp": {"kicks": 5.0, "labels": 6_000},
     "op": {"kicks": 3.0, "labels": 8_000},
 }

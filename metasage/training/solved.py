@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metasage.errors import InputError
-from metasage.improve import make_improver
+from metasage.improve import improve_all
 from metasage.io import write_atomically
-from metasage.problems import Instance, check, get_problem
+from metasage.problems import check, get_problem
 from metasage.problems.layout import Layout
 from metasage.problems.sets import InstanceSet
 
@@ -116,11 +116,15 @@ def make_shard(shard: Shard, cancelled: Callable[[], bool] = lambda: False) -> S
     kind = shard.kind
     first, *seeds = shard.seeds(1 + kind.shard_length)
     instances = _feasible_instances(kind, first)
+    kicks = round(kind.kicks * kind.size)
     rows = []
-    for instance, seed in zip(instances, seeds, strict=True):
+    found = improve_all(instances, kicks=kicks, seeds=seeds, threads=1)
+    for instance, solution in zip(instances, found, strict=True):
         if cancelled():
             raise Cancelled
-        rows.append(_solve(instance, round(kind.kicks * kind.size), seed))
+        if violation := check(instance, solution).violation:
+            raise InputError(f"local search's solution is infeasible: {violation}")
+        rows.append(instance.problem.to_actions(solution))
     actions = np.zeros((len(rows), max(map(len, rows))), dtype=np.int32)
     for row, steps in zip(actions, rows, strict=True):
         row[: len(steps)] = steps
@@ -168,10 +172,3 @@ def _feasible_instances(kind: Kind, seed: int) -> InstanceSet:
         others = problem.generate(kind.size, kind.shard_length, seed, kind.layout, kind.varied)
         for name, array in arrays.items():
             array[bad] = others[name][bad]
-
-
-def _solve(instance: Instance, kicks: int, seed: int) -> list[int]:
-    solution = make_improver(instance, threads=1).improve(kicks=kicks, seed=seed)
-    if violation := check(instance, solution).violation:
-        raise InputError(f"local search's solution is infeasible: {violation}")
-    return instance.problem.to_actions(solution)

@@ -69,14 +69,7 @@ def test_matrix(save):
     assert instance.length_matrix()[1].tolist() == [13, 0, 12, 14]
 
 
-@pytest.mark.parametrize("line", ["DISTANCE : 0", "DISTANCE : inf", "VEHICLES : 3"])
-def test_keys_that_limit_nothing(save, line):
-    assert read_instance(save(f"{line}\n{SMALL}")).size == 3
-
-
 REFUSED = {
-    "limit": ("DISTANCE : 200\n" + SMALL, 1, "DISTANCE limits the length of a route"),
-    "service": ("SERVICE_TIME : 10\n" + SMALL, 1, "SERVICE_TIME limits"),
     "no capacity": (SMALL.replace("CAPACITY : 10\n", ""), None, "CAPACITY is missing"),
     "capacity 0": (SMALL.replace("CAPACITY : 10", "CAPACITY : 0"), None, "must be positive"),
     "capacity nan": (SMALL.replace("CAPACITY : 10", "CAPACITY : nan"), 5, "CAPACITY is 'nan'"),

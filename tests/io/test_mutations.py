@@ -60,6 +60,14 @@ SAMPLES: dict[str, bytes] = {
         PLACES,
         "DEMAND_SECTION\n1 0\n2 5\n3 6\n4 4\nDEPOT_SECTION\n 1\n -1\n",
     ),
+    "limits": keyword_file(
+        "ACVRP",
+        "CAPACITY : 10\nDISTANCE : 40.5\nVEHICLES : 3\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n",
+        "EDGE_WEIGHT_SECTION\n0 1 2 3\n4 0 5 6\n7 8 0 9\n1 2 3 0\n",
+        "DEMAND_SECTION\n1 0\n2 5\n3 6\n4 4\n",
+        "SERVICE_TIME_SECTION\n1 0\n2 1\n3 2\n4 0.5\nDEPOT_SECTION\n 1\n -1\n",
+        metric="EXPLICIT",
+    ),
     "sol": b"Route #1: 1 3\nRoute #2: 2\nCost 24\nTime 3.5\n",
     "oplib": keyword_file(
         "OP",
@@ -83,7 +91,7 @@ SAMPLES: dict[str, bytes] = {
         }
     ).encode(),
     "json matrix": b'{"problem": "cvrp", "matrix": [[0, 1], [1, 0]], '
-    b'"demand": [0, 1], "capacity": 2}',
+    b'"demand": [0, 1], "capacity": 2, "vehicles": 3, "max_route_length": 8, "service_time": 1}',
     "json sol": b'{"problem": "cvrp", "routes": [[1, 2], [3]], "objective": 22.5, "seed": null}',
     "npz": archive("cvrp", compressed=False),
     "npz zip": archive("op", compressed=True),

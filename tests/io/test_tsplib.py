@@ -197,7 +197,6 @@ def test_rounding_can_be_overridden(save):
 
 
 REFUSED = {
-    "ATSP": (SQUARE.replace("TYPE : TSP", "TYPE : ATSP"), 4, "TYPE 'ATSP' is not supported"),
     "HCP": (SQUARE.replace("TYPE : TSP", "TYPE : HCP"), 4, "TYPE 'HCP'"),
     "SOP": (SQUARE.replace("TYPE : TSP", "TYPE : SOP"), 4, "TYPE 'SOP'"),
     "no TYPE": (SQUARE.replace("TYPE : TSP\n", ""), None, "TYPE is missing"),
@@ -249,11 +248,6 @@ REFUSED = {
     "garbage": (SQUARE.replace("EOF", "garbage\nEOF"), 12, "'garbage' is neither a keyword"),
     "no section yet": ("1 2 3\n" + SQUARE, 1, "'1 2 3' stands outside a section"),
     "beyond": (SQUARE.replace("2 3 0", "2 3e13 0"), None, "coords holds a value beyond 1e+12"),
-    "asymmetric": (
-        explicit("FULL_MATRIX", "0 1\n2 0", 2),
-        7,
-        "not symmetric: row 1 has 1 at 2, and row 2 has 2 at 1",
-    ),
     "layout": (explicit("SPIRAL", "1", 2), 5, "EDGE_WEIGHT_FORMAT 'SPIRAL' is not one of"),
     "negative length": (explicit("UPPER_ROW", "-5", 2), None, "matrix holds a negative value"),
     "matrix count": (explicit("UPPER_ROW", "1 2", 3), 6, "has 2 numbers, and UPPER_ROW of 3 nodes"),

@@ -21,6 +21,7 @@ from metasage.problems.tsp import TspInstance
 
 COORDS = np.array([[0.1, 1 / 3], [-3, 4e-7], [12345.678901234567, 5], [0, 7], [2, 2]])
 MATRIX = np.round(np.abs(COORDS[:, None, 0] - COORDS[None, :, 0]), 3)
+DIRECTED = MATRIX + np.triu(np.ones((5, 5)), 1) / 3
 BUILDERS = {
     "tsp": lambda **more: TspInstance(**more),
     "cvrp": lambda **more: CvrpInstance(demand=[0, 1, 2.5, 0, 4], capacity=7.5, **more),
@@ -64,6 +65,53 @@ def test_instances_with_a_matrix(tmp_path, problem, suffix, labels, coords):
     instance = BUILDERS[problem](matrix=MATRIX, metric=EXPLICIT, coords=coords, labels=labels)
     write_instance(path, instance)
     assert_equal(read_instance(path), instance)
+
+
+LIMITS = {
+    "vehicles": {"vehicles": 3},
+    "length": {"max_route_length": 100 / 3},
+    "one time": {"max_route_length": 50, "service_time": 0.1},
+    "many times": {"max_route_length": 50, "service_time": [0, 1, 1 / 3, 0, 2]},
+    "no time": {"service_time": 0},
+    "all": {"vehicles": 2, "max_route_length": 1e-3, "service_time": 7},
+}
+
+
+@pytest.mark.parametrize("matrix", [None, DIRECTED])
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("suffix", [".vrp", ".json"])
+def test_limited_instances(tmp_path, suffix, limits, matrix):
+    path = tmp_path / f"file{suffix}"
+    places = {"coords": COORDS} if matrix is None else {"matrix": matrix, "metric": EXPLICIT}
+    instance = BUILDERS["cvrp"](**places, **LIMITS[limits], labels=[3, 1, 2, 4, 5])
+    write_instance(path, instance)
+    assert_equal(read_instance(path), instance)
+
+
+@pytest.mark.parametrize(("problem", "suffix"), [("tsp", ".tsp"), ("cvrp", ".vrp")])
+def test_directed_instances(tmp_path, problem, suffix):
+    instance = BUILDERS[problem](matrix=DIRECTED, metric=EXPLICIT, labels=[1, 2, 3, 4, 5])
+    for path in (tmp_path / f"file{suffix}", tmp_path / "file.json"):
+        write_instance(path, instance)
+        again = read_instance(path)
+        assert_equal(again, instance)
+        assert again.is_directed
+    text = (tmp_path / f"file{suffix}").read_text()
+    assert f"TYPE : A{problem.upper()}\n" in text
+
+
+def test_texts_of_limits(tmp_path):
+    instance = BUILDERS["cvrp"](coords=COORDS, vehicles=3, max_route_length=40, service_time=2)
+    write_instance(tmp_path / "a.vrp", instance)
+    lines = (tmp_path / "a.vrp").read_text().splitlines()
+    assert {"TYPE : CVRP", "VEHICLES : 3", "DISTANCE : 40", "SERVICE_TIME : 2"} <= set(lines)
+    write_instance(tmp_path / "b.vrp", BUILDERS["cvrp"](coords=COORDS))
+    plain = (tmp_path / "b.vrp").read_text()
+    assert not any(key in plain for key in ("VEHICLES", "DISTANCE", "SERVICE"))
+    write_instance(tmp_path / "b.json", BUILDERS["cvrp"](coords=COORDS))
+    assert not {"vehicles", "max_route_length", "service_time"} & set(
+        json.loads((tmp_path / "b.json").read_text())
+    )
 
 
 @pytest.mark.parametrize("problem", all_problems())

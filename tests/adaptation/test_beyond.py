@@ -1,0 +1,44 @@
+"""Instances that are beyond the networks: local search, or a refusal."""
+
+import pytest
+
+import metasage
+from metasage.adaptation.greedy import Greedy
+from metasage.adaptation.result import Incumbent
+from metasage.adaptation.solve import solve
+from metasage.errors import InputError
+from metasage.problems import Solution
+from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.metric import EXPLICIT
+from metasage.problems.tsp import TspInstance
+
+# 0 -> 1 -> 2 -> 0 is 1 + 2 + 3; the other way round it is 30 + 20 + 10.
+DIRECTED = TspInstance(matrix=[[0, 1, 30], [10, 0, 2], [3, 20, 0]], metric=EXPLICIT)
+LIMITED = CvrpInstance(
+    coords=[[0, 0], [0, 3], [4, 3], [4, 0]], demand=[0, 1, 1, 1], capacity=9, max_route_length=12
+)
+
+
+@pytest.mark.parametrize(("instance", "objective"), [(DIRECTED, 6), (LIMITED, 18)])
+def test_what_is_beyond_the_networks_is_left_to_local_search(instance, objective):
+    result = solve(instance, stop=metasage.MaxRuntime(5))
+    assert (result.objective, result.feasible) == (objective, True)
+    assert result.settings["method"] == "local-search"
+
+
+@pytest.mark.parametrize("instance", [DIRECTED, LIMITED])
+@pytest.mark.parametrize("asked", [{"method": Greedy()}, {"model": "some"}])
+def test_a_network_that_is_asked_for_is_refused(instance, asked):
+    with pytest.raises(InputError, match="beyond the networks"):
+        solve(instance, **asked)
+
+
+def test_the_incumbent_is_feasible_as_soon_as_anything_is():
+    incumbent = Incumbent(LIMITED)
+    assert incumbent.offer(Solution([[1, 2, 3]]), 14.0, feasible=False)
+    assert not incumbent.feasible
+    assert incumbent.offer(Solution([[1], [2], [3]]), 24.0)
+    assert not incumbent.offer(Solution([[1, 2, 3]]), 14.0, feasible=False)
+    assert incumbent.offer(Solution([[1], [2, 3]]), 18.0)
+    assert incumbent.feasible
+    assert incumbent.objective == 18.0

@@ -27,8 +27,8 @@ Curve = list[tuple[float, int, float]]
 # a share of it, up to so many seconds.
 _RESERVED_SHARE, _MOST_RESERVED = 0.1, 0.3
 
-# Without a time limit: kicks for each node of a single tour, PyVRP's iterations for routes.
-_KICKS_PER_NODE, _ITERATIONS = 100, 2_000
+# Without a time limit: kicks or iterations for each node.
+_KICKS_PER_NODE = 100
 
 
 class _TargetReached(Exception):  # noqa: N818 - no error
@@ -80,10 +80,7 @@ def finish(
         Whether the user ended it.
     """
     instance = incumbent.instance
-    kicks = None
-    if deadline is None:
-        single = instance.problem.single_tour
-        kicks = _KICKS_PER_NODE * instance.num_nodes if single else _ITERATIONS
+    kicks = _KICKS_PER_NODE * instance.num_nodes if deadline is None else None
     sign = 1 if instance.problem.sense == "min" else -1
 
     def hear(_: float, objective: float) -> None:

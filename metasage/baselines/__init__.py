@@ -11,7 +11,9 @@ __all__ = ["Baseline", "BaselineError", "Outcome", "all_baselines", "get_baselin
 def all_baselines() -> dict[str, Baseline]:
     """Return every baseline by name, the strongest first, whether it is installed or not."""
     from metasage.baselines.executables import Compass, Concorde, Lkh3
+    from metasage.baselines.filo2 import Filo2
     from metasage.baselines.heuristics import FarthestInsertion, NearestNeighbour, RandomInsertion
+    from metasage.baselines.hgs import Hgs
     from metasage.baselines.lkh import Lkh
     from metasage.baselines.ortools import OrTools
     from metasage.baselines.pyvrp import PyVrp
@@ -21,6 +23,8 @@ def all_baselines() -> dict[str, Baseline]:
         Lkh3,
         Compass,
         Lkh,
+        Filo2,
+        Hgs,
         PyVrp,
         OrTools,
         FarthestInsertion,

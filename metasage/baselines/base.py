@@ -16,6 +16,15 @@ from metasage.problems import Instance, Solution, check, require_feasible
 Listener = Callable[[float, float], None]
 """Hears of seconds and objective at each improvement."""
 
+VEHICLES, ROUTE_LENGTH, DIRECTION = "vehicles", "max_route_length", "is_directed"
+
+LIMITS = {
+    VEHICLES: "a number of vehicles",
+    ROUTE_LENGTH: "a greatest route length",
+    DIRECTION: "lengths that differ by direction",
+}
+"""What an instance may ask for beyond its problem, by attribute, and what to call it."""
+
 
 class BaselineError(MetasageError):
     """A baseline did not deliver a feasible solution, and the text says why."""
@@ -59,6 +68,15 @@ class Track:
         The time limit.
     listener
         Who wants to hear of improvements.
+
+    Attributes
+    ----------
+    violation
+        What was wrong with the last solution that was not feasible.
+    note
+        What a reader of the result should know.
+    was_ended
+        Whether the solver was still at work when its time was over.
     """
 
     def __init__(self, instance: Instance, seconds: float, listener: Listener | None) -> None:
@@ -68,6 +86,7 @@ class Track:
         self.curve: list[tuple[float, float]] = []
         self.violation = ""
         self.note = ""
+        self.was_ended = False
 
     def seconds(self) -> float:
         """Seconds since the start."""
@@ -102,6 +121,8 @@ class Baseline(ABC):
     """How to get it, as the end of a sentence."""
     in_child: ClassVar[bool] = False
     """Whether it runs in a process of its own, since it cannot be stopped at any time."""
+    keeps: ClassVar[frozenset[str]] = frozenset()
+    """Which of the limits it knows."""
 
     def is_available(self) -> bool:
         """Whether it can run here."""
@@ -110,6 +131,13 @@ class Baseline(ABC):
     @abstractmethod
     def search(self, instance: Any, track: Track, seed: int) -> None:
         """Offer solutions to the track until its time is over, or nothing better is to come."""
+
+    def require_limits(self, instance: Instance) -> None:
+        """Complain about an instance that asks for what the baseline does not know."""
+        asked = [limit for limit in LIMITS if getattr(instance, limit, None)]
+        unknown = [LIMITS[limit] for limit in asked if limit not in self.keeps]
+        if unknown:
+            raise InputError(f"{self.name} does not know {' or '.join(unknown)}.")
 
     def finish(self, instance: Any, track: Track) -> None:
         """Do what is to be done when the search is over, however it ended."""
@@ -152,6 +180,7 @@ class Baseline(ABC):
             )
         if not self.is_available():
             raise InputError(f"{self.name} is not installed: {self.hint}.")
+        self.require_limits(instance)
         require_feasible(instance)
         track = Track(instance, seconds, listener)
         if self.in_child:

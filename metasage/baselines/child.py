@@ -76,6 +76,7 @@ def search_in_child(name: str, track: Track, seed: int) -> None:
         if process.wait() != 0:
             track.note = track.violation = FAILED
     except queue.Empty:
+        track.was_ended = True
         if track.incumbent.solution is None:
             track.note = DID_NOT_FINISH
     except (BrokenPipeError, ValueError):

@@ -16,17 +16,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from metasage.baselines.base import Baseline, Track
+from metasage.baselines.base import LIMITS, Baseline, Track
 from metasage.baselines.child import DID_NOT_FINISH
+from metasage.baselines.fleet import enough_vehicles
 from metasage.errors import InputError
-from metasage.improve.nearest import nearest_neighbour
 from metasage.io import read, read_solution, write_instance
 from metasage.io.solution import FileSolution
 from metasage.problems import Instance, Solution
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.loads import exact_units
 from metasage.problems.op import OpInstance
-from metasage.problems.scaling import with_whole_lengths
+from metasage.problems.scaling import units_above, with_whole_lengths
 
 # Units of the side of the square around all nodes where lengths are not whole.
 _RESOLUTION = 1_000_000
@@ -35,16 +35,55 @@ _RESOLUTION = 1_000_000
 _RESERVED_SHARE = 0.05
 
 
-class Executable(Baseline):
-    """A program that reads an instance from a file and writes a tour to another."""
+class Program(Baseline):
+    """A program on the PATH that writes its solution to a file."""
 
     program: ClassVar[str]
-    suffix: ClassVar[dict[str, str]]
-    """Suffix of the instance's file for each problem."""
 
     def is_available(self) -> bool:
         """Whether the program is on the PATH."""
         return shutil.which(self.program) is not None
+
+    @abstractmethod
+    def read_tour(self, path: Path, instance: Any) -> Solution:
+        """Read what the program wrote."""
+
+    def run(self, arguments: list[str], folder: str, track: Track) -> bool:
+        """Run the program in a folder, and say whether it was done in time."""
+        program = shutil.which(self.program)
+        assert program is not None
+        process = subprocess.Popen(
+            [program, *arguments],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for us, who end it
+        )
+        try:
+            process.wait(timeout=track.left())
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            process.kill()
+            process.wait()
+        return True
+
+    def hand_in(self, path: Path, instance: Any, track: Track) -> None:
+        """Offer what the program wrote, if it did."""
+        if not path.exists():
+            return
+        try:
+            track.offer(self.read_tour(path, instance))
+        except InputError as error:
+            track.violation = f"its tour cannot be read: {error.message}"
+
+
+class Executable(Program):
+    """A program that reads an instance from a file, and runs once."""
+
+    suffix: ClassVar[dict[str, str]]
+    """Suffix of the instance's file for each problem."""
 
     @abstractmethod
     def arguments(
@@ -52,41 +91,18 @@ class Executable(Baseline):
     ) -> list[str]:
         """Prepare a run in the folder of the files, and return the program's arguments."""
 
-    @abstractmethod
-    def read_tour(self, path: Path, instance: Any) -> Solution:
-        """Read what the program wrote."""
-
     def search(self, instance: Any, track: Track, seed: int) -> None:
         """Run the program until it is done or its time is over."""
-        program = shutil.which(self.program)
-        assert program is not None
         with tempfile.TemporaryDirectory(prefix="metasage-") as folder:
             tour = Path(folder) / "tour.out"
             problem = Path(folder) / f"problem{self.suffix[instance.problem.name]}"
             write_instance(problem, for_program(instance))
             seconds = max(0.1, track.left() - _RESERVED_SHARE * track.limit)
             arguments = self.arguments(instance, problem, tour, seconds, seed)
-            process = subprocess.Popen(
-                [program, *arguments],
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for us, who end it
-            )
-            try:
-                process.wait(timeout=track.left())
-            except subprocess.TimeoutExpired:
+            if not self.run(arguments, folder, track):
                 track.note = DID_NOT_FINISH
-            finally:
-                process.kill()
-                process.wait()
             # A program that was ended may have left its best tour so far.
-            if tour.exists():
-                try:
-                    track.offer(self.read_tour(tour, instance))
-                except InputError as error:
-                    track.violation = f"its tour cannot be read: {error.message}"
+            self.hand_in(tour, instance, track)
 
 
 class Concorde(Executable):
@@ -119,6 +135,7 @@ class Lkh3(Executable):
     program = "LKH"
     problems = ("tsp", "cvrp")
     suffix: ClassVar = {"tsp": ".tsp", "cvrp": ".vrp"}
+    keeps = frozenset(LIMITS)
     hint = "put the program LKH on the PATH"
 
     def arguments(
@@ -137,8 +154,7 @@ class Lkh3(Executable):
         if isinstance(instance, CvrpInstance):
             special = ["SPECIAL"]
             # By itself LKH takes as few vehicles as the demand allows, and uses them all.
-            routes = len(nearest_neighbour(instance).routes)
-            lines |= {"VEHICLES": routes, "MTSP_MIN_SIZE": 0}
+            lines |= {"VEHICLES": enough_vehicles(instance), "MTSP_MIN_SIZE": 0}
         text = [*special, *(f"{key} = {value}" for key, value in lines.items())]
         parameters.write_text("\n".join(text) + "\n")
         return [str(parameters)]
@@ -184,10 +200,19 @@ def for_program(instance: Instance) -> Instance:
     if isinstance(instance, CvrpInstance):
         demand, capacity = exact_units(instance.demand, instance.capacity)
         changes |= {"demand": demand.astype(np.float64), "capacity": float(capacity)}
+        if instance.max_route_length is not None and unit != 1.0:
+            changes["max_route_length"] = _on_grid(instance.max_route_length, instance, unit)
+        if instance.service_time is not None and unit != 1.0:
+            changes["service_time"] = units_above(instance.service_time, unit).astype(np.float64)
     elif isinstance(instance, OpInstance) and unit != 1.0:
-        # Rounding an edge and its ends takes less than two units: the tour still fits.
-        slack = 2.0 * instance.num_nodes
-        changes["max_length"] = max(1.0, np.floor(instance.max_length * unit) - slack)
+        changes["max_length"] = _on_grid(instance.max_length, instance, unit)
         largest = float(instance.prize.max()) or 1.0
         changes["prize"] = np.rint(instance.prize * (_RESOLUTION / largest))
     return replace(on_grid, **changes)
+
+
+def _on_grid(longest: float, instance: Instance, unit: float) -> float:
+    """Return a bound on the length of a tour in units, so that what keeps it fits."""
+    # Rounding an edge and its ends takes less than two units.
+    slack = 2.0 * instance.num_nodes
+    return max(1.0, float(np.floor(longest * unit)) - slack)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from metasage.baselines.base import Baseline, Track
+from metasage.baselines.base import DIRECTION, Baseline, Track
 from metasage.baselines.insertion import insert_all
 from metasage.improve.nearest import customers, nearest_neighbour
 from metasage.improve.split import split
@@ -28,6 +28,7 @@ class NearestNeighbour(Baseline):
 
     name = "nearest"
     problems = EVERY_PROBLEM
+    keeps = frozenset({DIRECTION})
     hint = "it comes with metasage"
 
     def search(self, instance: Any, track: Track, seed: int) -> None:  # noqa: D102

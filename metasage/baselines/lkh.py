@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from metasage.baselines.base import Baseline, Track
+from metasage.baselines.base import DIRECTION, Baseline, Track
 from metasage.baselines.child import DID_NOT_FINISH
 from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Solution
@@ -28,6 +28,7 @@ class Lkh(Baseline):
     name = "lkh"
     problems = ("tsp",)
     in_child = True
+    keeps = frozenset({DIRECTION})
     hint = "pip install 'metasage[baselines]' (LKH is free for non-commercial use only)"
 
     def is_available(self) -> bool:

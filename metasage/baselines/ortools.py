@@ -1,8 +1,8 @@
 """OR-Tools' routing library for all four problems.
 
-CVRP with a dimension for the load; OP and PCTSP with nodes that may be left out
-at a price: OP under a dimension for the length, PCTSP under one for the prize,
-which must be enough at the end of the tour.
+CVRP with a dimension for the load, and one for the length where that is limited; OP
+and PCTSP with nodes that may be left out at a price: OP under a dimension for the
+length, PCTSP under one for the prize, which must be enough at the end of the tour.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from metasage.baselines.base import Baseline, Track
+from metasage.baselines.base import LIMITS, Baseline, Track
+from metasage.baselines.fleet import enough_vehicles, service_times
 from metasage.baselines.heuristics import EVERY_PROBLEM
 from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Instance, Solution
@@ -41,6 +42,7 @@ class OrTools(Baseline):
     name = "ortools"
     problems = EVERY_PROBLEM
     in_child = True
+    keeps = frozenset(LIMITS)
     hint = "pip install 'metasage[baselines]'"
 
     def is_available(self) -> bool:
@@ -62,11 +64,10 @@ class _Routing:
         from ortools.constraint_solver import pywrapcp  # type: ignore[import-untyped]
 
         self.instance = instance
-        self.initial = nearest_neighbour(_with_prize_to_spare(instance))
         self.vehicles = 1
         if isinstance(instance, CvrpInstance):
-            spare = len(self.initial.routes) + _SPARE_VEHICLES
-            self.vehicles = min(instance.size, spare)
+            enough = enough_vehicles(instance) + _SPARE_VEHICLES
+            self.vehicles = min(instance.size, instance.vehicles or enough)
         self.manager = pywrapcp.RoutingIndexManager(instance.num_nodes, self.vehicles, 0)
         self.routing = pywrapcp.RoutingModel(self.manager)
         lengths = instance.length_matrix()
@@ -85,6 +86,12 @@ class _Routing:
         demand, capacity = exact_units(instance.demand, instance.capacity, MOST_IN_INTEGERS)
         loads = self.routing.RegisterUnaryTransitVector(demand.tolist())
         self.routing.AddDimension(loads, 0, capacity, True, "load")
+        if instance.max_route_length is not None:
+            takes = instance.length_matrix() + service_times(instance)[:, None]
+            unit = length_unit(takes, _RESOLUTION)
+            times = self.routing.RegisterTransitMatrix(units_above(takes, unit).tolist())
+            limit = int(instance.max_route_length * unit * (1 + TOLERANCE))
+            self.routing.AddDimension(times, 0, limit, True, "length")
 
     def _bound_length(self, instance: OpInstance) -> None:
         limit = int(instance.max_length * self.unit * (1 + TOLERANCE))
@@ -130,8 +137,9 @@ class _Routing:
             parameters.guided_local_search_lambda_coefficient = _OP_GUIDANCE
         self.routing.CloseModelWithParameters(parameters)
         if isinstance(self.instance, (OpInstance, PctspInstance)):
-            track.offer(self.initial)
-            start = self._assignment(self.initial)
+            initial = nearest_neighbour(_with_prize_to_spare(self.instance))
+            track.offer(initial)
+            start = self._assignment(initial)
             self.routing.SolveFromAssignmentWithParameters(start, parameters)
         else:
             self.routing.SolveWithParameters(parameters)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from metasage.baselines.base import Baseline, Track
+from metasage.baselines.base import LIMITS, Baseline, Track
 from metasage.baselines.heuristics import EVERY_PROBLEM
 from metasage.problems import Solution
 
@@ -16,6 +16,7 @@ class PyVrp(Baseline):
     name = "pyvrp"
     problems = EVERY_PROBLEM
     in_child = True
+    keeps = frozenset(LIMITS)
     hint = "pip install pyvrp"
 
     def is_available(self) -> bool:

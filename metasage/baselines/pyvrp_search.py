@@ -103,9 +103,10 @@ def search_tour(model: PyvrpModel, track: Track, seed: int) -> None:
 
 
 def _first_tour(instance: Instance, seed: int) -> Solution:
-    """Construct a tour: where nodes may be left out, nearest neighbour does it better."""
-    optional = isinstance(instance, (OpInstance, PctspInstance))
-    return nearest_neighbour(instance) if optional else random_insertion(instance, seed)
+    """Construct a tour; insertion takes neither nodes to leave out nor directions well."""
+    if isinstance(instance, (OpInstance, PctspInstance)) or instance.is_directed:
+        return nearest_neighbour(instance)
+    return random_insertion(instance, seed)
 
 
 class Collecting(Offering):

@@ -14,11 +14,12 @@ def two_opt(instance: Instance, solution: Solution) -> Solution:
     """Reverse parts of a single tour while that makes it shorter.
 
     The time of a pass grows with the square of the tour's size; it makes the best
-    reversal behind each node.
+    reversal behind each node. Where lengths differ by direction, a reversal changes more
+    than its ends, and the tour stays as it is.
     """
     (route,) = solution.routes
     tour = np.array([0, *route] if instance.problem.has_depot else route)
-    if len(tour) < 4:
+    if len(tour) < 4 or instance.is_directed:
         return solution
     lengths = instance.lengths(tour[:, None], tour[None, :])
     order = np.arange(len(tour))

@@ -54,11 +54,10 @@ def every_solution(instance: Instance) -> Iterator[Solution]:
     """Go through all ordered choices of nodes, cut into routes in all ways; the checker judges."""
     problem = instance.problem
     nodes = range(int(problem.has_depot), instance.num_nodes)
-    if not problem.single_tour:  # all customers, even where no vehicle is left for some
-        orders = permutations(nodes)
-    else:
-        orders = chain.from_iterable(permutations(nodes, k) for k in range(len(nodes) + 1))
-    for order in orders:
+    # Routes visit all customers, even where no vehicle is left for some.
+    fewest = 0 if problem.single_tour else len(nodes)
+    counts = range(fewest, len(nodes) + 1)
+    for order in chain.from_iterable(permutations(nodes, count) for count in counts):
         if problem.single_tour:
             yield Solution([order])
             continue

@@ -12,9 +12,9 @@ using namespace metasage::improve;
 
 int main() {
     int searched = 0;
-    for (uint64_t seed = 0; seed < 120; ++seed) {
+    for (uint64_t seed = 0; seed < 60; ++seed) {
         Random random(seed);
-        const int nodes = 2 + random.below(seed % 10 == 0 ? 400 : 60);
+        const int nodes = 2 + random.below(seed % 20 == 0 ? 500 : 60);
         const bool directed = seed % 4 == 1, limited = seed % 3 == 1, rounded = seed % 2 == 0;
         std::vector<double> places(2 * size_t(nodes)), matrix(size_t(nodes) * nodes);
         // Few different places, so that some are shared.
@@ -45,7 +45,7 @@ int main() {
                      : Lengths(nodes, Measure::euclidean,
                                rounded ? Rounding::nearest : Rounding::none, places.data());
         const RoutesTask task(lengths, limits);
-        RoutesSearch search(task, {2, seed, 600, Patience{}});
+        RoutesSearch search(task, {2, seed, 400, Patience{}});
         const FoundRoutes start = search.construct();
         Routes all = start.routes;
         for (const int node : start.absent) all.push_back({node});

@@ -30,18 +30,25 @@ public:
         : task_(task), random_(seed), plan_(task), ruin_(task, plan_, random_),
           recreate_(task, plan_, random_), descent_(task, plan_), weights_(task.nodes(), 1) {}
 
-    // Starts from routes of all customers or of some, and from customers without a place.
-    void adopt(const Routes &routes, const std::vector<int> &absent, int vehicles) {
-        plan_.adopt(routes);
-        recreate_.vehicles = vehicles;
-        customers_.clear();
-        for (const std::vector<int> &route : routes)
+    // Starts from all customers or some. Those wait whose routes do not fit: too long, too
+    // heavy, or the lightest of too many.
+    void adopt(FoundRoutes start, int vehicles) {
+        std::stable_sort(start.routes.begin(), start.routes.end(),
+                         [&](const auto &a, const auto &b) { return load(a) > load(b); });
+        Routes routes;
+        absent_ = std::move(start.absent);
+        customers_ = absent_;
+        for (std::vector<int> &route : start.routes) {
             customers_.insert(customers_.end(), route.begin(), route.end());
-        customers_.insert(customers_.end(), absent.begin(), absent.end());
-        absent_ = best_absent_ = absent;
+            if (int(routes.size()) < vehicles && fits(route))
+                routes.push_back(std::move(route));
+            else
+                absent_.insert(absent_.end(), route.begin(), route.end());
+        }
+        best_absent_ = absent_;
+        recreate_.vehicles = vehicles;
+        plan_.adopt(routes);
     }
-
-    int used() const { return plan_.used(); }
 
     template <class Late>
     void descend(Late late) {
@@ -90,6 +97,16 @@ private:
         if (!(kept_value() < best_value())) return;
         best_absent_ = absent_;
         plan_.remember();
+    }
+
+    int64_t load(const std::vector<int> &route) const {
+        int64_t sum = 0;
+        for (const int node : route) sum += task_.demand[node];
+        return sum;
+    }
+
+    bool fits(const std::vector<int> &route) const {
+        return load(route) <= task_.capacity && task_.duration(route) <= task_.longest;
     }
 
     int64_t weight(const std::vector<int> &nodes) const {

@@ -40,6 +40,7 @@ private:
     static constexpr int LONG_ROUTE = 50;
     // Shares of strings with customers in the middle that stay, and of those with just one.
     static constexpr double SPLIT = 0.5, JUST_ONE = 0.01;
+    static constexpr int MOST_KEPT = 100;
 
     bool is_ruinable(int node) {
         const int route = plan_.route_of(node);
@@ -82,9 +83,6 @@ private:
             ++found;
         return found;
     }
-
-    // Customers that stay between the halves of a string.
-    static constexpr int MOST_KEPT = 100;
 
     const RoutesTask &task_;
     Plan &plan_;

@@ -19,9 +19,8 @@ public:
         : task_(task), effort_(effort), random_(mix(effort.seed)), started_(Clock::now()) {}
 
     FoundRoutes construct() {
-        const FoundRoutes start = within(Savings(task_).build(), task_.vehicles);
         RoutesLane lane(task_, effort_.seed);
-        lane.adopt(start.routes, start.absent, task_.vehicles);
+        lane.adopt({Savings(task_).build(), {}, {}}, task_.vehicles);
         for (int i = 0; i < MOST_TO_PLACE && lane.best_value().absent > 0 && !late(); ++i)
             lane.step(0.0, [&] { return late(); });
         return lane.best();
@@ -29,9 +28,8 @@ public:
 
     // Descends to a local optimum.
     FoundRoutes polish(const Routes &routes) {
-        const FoundRoutes start = within(routes, task_.vehicles);
         RoutesLane lane(task_, effort_.seed);
-        lane.adopt(start.routes, start.absent, task_.vehicles);
+        lane.adopt({routes, {}, {}}, task_.vehicles);
         lane.descend([&] { return late(); });
         return lane.best();
     }
@@ -45,7 +43,7 @@ public:
         const int lanes = !counted() ? effort_.threads : large ? LANES : 1;
         for (int i = 0; i < lanes; ++i) {
             lanes_.push_back(std::make_unique<RoutesLane>(task_, mix(effort_.seed) + i));
-            lanes_.back()->adopt(best_.routes, best_.absent, task_.vehicles);
+            lanes_.back()->adopt(best_, task_.vehicles);
         }
         FoundRoutes kept = best_;
         heat_ = HEAT * near_length();
@@ -145,9 +143,7 @@ private:
             trial_ = Trial::on;
             if (lanes_.size() == 1)
                 lanes_.push_back(std::make_unique<RoutesLane>(task_, mix(effort_.seed) + 1));
-            FoundRoutes fewer = within(kept.routes, least_routes());
-            fewer.absent.insert(fewer.absent.end(), kept.absent.begin(), kept.absent.end());
-            lanes_.back()->adopt(fewer.routes, fewer.absent, least_routes());
+            lanes_.back()->adopt(kept, least_routes());
         }
         if (trial_ == Trial::on && over >= TRIAL_ENDS) {
             trial_ = Trial::over;
@@ -164,27 +160,6 @@ private:
         return std::max(1, int((load + capacity - 1) / capacity));
     }
 
-    // Leaves out what does not fit: routes that are too long, and the lightest beyond a number.
-    FoundRoutes within(Routes routes, int vehicles) const {
-        FoundRoutes found;
-        const auto load = [&](const std::vector<int> &route) {
-            int64_t sum = 0;
-            for (const int node : route) sum += task_.demand[node];
-            return sum;
-        };
-        std::stable_sort(routes.begin(), routes.end(),
-                         [&](const auto &a, const auto &b) { return load(a) > load(b); });
-        for (std::vector<int> &route : routes) {
-            const bool fits = int(found.routes.size()) < vehicles && load(route) <= task_.capacity &&
-                              task_.duration(route) <= task_.longest;
-            if (fits)
-                found.routes.push_back(std::move(route));
-            else
-                found.absent.insert(found.absent.end(), route.begin(), route.end());
-        }
-        return found;
-    }
-
     // Gives each lane the routes of a part of the plane.
     void part(const FoundRoutes &kept) {
         const int count = int(lanes_.size());
@@ -194,8 +169,8 @@ private:
         for (int i = 0; i < count; ++i) {
             const bool is_lucky = i == lucky;
             const int spare = is_lucky ? task_.vehicles - int(kept.routes.size()) : 0;
-            lanes_[i]->adopt(parts[i], is_lucky ? kept.absent : std::vector<int>{},
-                             task_.vehicles == INT_MAX ? INT_MAX : int(parts[i].size()) + spare);
+            const int vehicles = task_.vehicles == INT_MAX ? INT_MAX : int(parts[i].size()) + spare;
+            lanes_[i]->adopt({parts[i], is_lucky ? kept.absent : std::vector<int>{}, {}}, vehicles);
         }
     }
 

@@ -4,14 +4,16 @@
     python benchmarks/solvers.py run 60 [GROUP ...]   (six of each problem)
     python benchmarks/solvers.py report
 
-Groups are x, tsplib, oplib and sets. Ours have all cores; solvers of others, which
-use one core, run on different instances at once. Every finished search is a line of
-``benchmarks/results/solvers.jsonl``, and is not run again. Needs the folder of public
-instances (METASAGE_SHARED, or ../shared), and `pip install .[baselines]`.
+Groups are x, tsplib, oplib and sets. Ours have all cores, and on CVRPs one core as
+well; what uses one core, as solvers of others do, runs on different instances at once.
+Every finished search is a line of ``benchmarks/results/solvers.jsonl``, and is not run
+again. Needs the folder of public instances (METASAGE_SHARED, or ../shared), and
+`pip install .[baselines]`; the programs filo2 and LKH take part if they are on the PATH.
 """
 
 import argparse
 import json
+import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -31,12 +33,15 @@ SEED = 1
 CONTROL = "local-search"
 WITH_NETWORK = ("sage+final", "sage+memetic")
 OWN = ("sage", *WITH_NETWORK, CONTROL)
+ONE_CORE = f"{CONTROL}, one core"
 
 Row = dict[str, dict[str, Any]]  # what each solver found on one instance
 
+PEERS = ("pyvrp", "hgs", "filo2", "lkh3")  # of ours on one core, for the CVRP
+PROGRAMS = ("filo2", "lkh3")
 OTHERS = {
     "tsp": ("lkh", "ortools"),
-    "cvrp": ("pyvrp", "ortools"),
+    "cvrp": tuple(n for n in PEERS if n not in PROGRAMS or get_baseline(n).is_available()),
     "pctsp": ("pyvrp", "ortools"),
     "op": ("pyvrp", "ortools"),
 }
@@ -62,6 +67,13 @@ SETS = {
     for size in (500, 1000)
 }
 OF_EACH_SET = 4
+# Scores of OPLib files, the best of five methods and EA4OP's (alberto-santini/orienteering-alns).
+OPLIB_BEST = SHARED / "oplib_best.json"
+# Files whose scores were changed since.
+OTHER_SCORES = {
+    f"{name}-gen3"
+    for name in ("a280", "fnl4461", "nrw1379", "rat195", "rat575", "rat783", "tsp225")
+}
 # From this time limit on: these of the files, and the first one of each set.
 _LONG_FROM = 30.0
 LONG = {
@@ -115,17 +127,25 @@ def run(seconds: float, groups: list[str]) -> None:
     # PyVRP holds Python's lock: one process for each search.
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         jobs = [
-            pool.submit(search, seconds, case, get_baseline(name))
+            pool.submit(search, seconds, case, contestant, name)
             for case in wanted
-            for name in OTHERS[case.contest.instance.problem.name]
+            for name, contestant in on_one_core(case.contest.instance.problem.name).items()
             if (seconds, case.name, name) not in done
         ]
         for job in jobs:
             job.result()
 
 
-def search(seconds: float, case: Case, contestant: Contestant) -> None:
-    """Let somebody solve an instance, and write down what was found."""
+def on_one_core(problem: str) -> dict[str, Contestant]:
+    """Return by name who solves a problem on one core."""
+    found: dict[str, Contestant] = {name: get_baseline(name) for name in OTHERS[problem]}
+    if problem == "cvrp":
+        found[ONE_CORE] = OwnMethod(CONTROL, threads=1)
+    return found
+
+
+def search(seconds: float, case: Case, contestant: Contestant, name: str | None = None) -> None:
+    """Let somebody solve an instance, and write down, under a name, what was found."""
     contest = case.contest
     play(contest, contestant, seconds, SEED)
     entry = contest.entries.pop()
@@ -136,7 +156,7 @@ def search(seconds: float, case: Case, contestant: Contestant) -> None:
         "instance": case.name,
         "problem": contest.instance.problem.name,
         "n": contest.instance.size,
-        "solver": entry.solver,
+        "solver": name or entry.solver,
         "objective": None if found is None else found.objective,
         "used": None if found is None else round(found.seconds, 2),
         "best_known": None if contest.best_known is None else contest.best_known[0],
@@ -145,27 +165,84 @@ def search(seconds: float, case: Case, contestant: Contestant) -> None:
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("a", encoding="utf-8") as out:
         out.write(json.dumps(record) + "\n")
-    print(case.name, entry.solver, record["objective"], entry.note, flush=True)
+    print(case.name, record["solver"], record["objective"], entry.note, flush=True)
 
 
 def report() -> None:
-    """Print, for each time limit, the mean gaps of all solvers, and ours against our control."""
+    """Print, for each time limit, mean gaps, who is ahead, and ours against our control."""
     found: dict[float, dict[str, dict[str, Row]]] = {}
     for record in records():
         by_name = found.setdefault(record["seconds"], {}).setdefault(record["group"], {})
         by_name.setdefault(record["instance"], {})[record["solver"]] = record
-    solvers = (*OWN, "lkh", "pyvrp", "ortools")
     for seconds, groups in sorted(found.items()):
+        rows = [row for by_name in groups.values() for row in by_name.values()]
+        solvers = [
+            name
+            for name in (*OWN, ONE_CORE, "lkh", *PEERS, "ortools")
+            if any(name in r for r in rows)
+        ]
         print(f"\n{seconds:g} s, mean gap in %\n\n| | instances | " + " | ".join(solvers) + " |")
         print("|---|---|" + "---|" * len(solvers))
         for group, by_name in groups.items():
             cells = [mean_gap(list(by_name.values()), solver) for solver in solvers]
             print(f"| {group} | {len(by_name)} | " + " | ".join(cells) + " |")
+            if group == "oplib" and (known := by_best_of_five(by_name)):
+                cells = [mean_gap(known, solver) for solver in solvers]
+                print(
+                    f"| {group}, to the best of five | {len(known)} | " + " | ".join(cells) + " |"
+                )
+        report_ahead(seconds, groups)
         print(f"\n{seconds:g} s, against {CONTROL}: better by %, wins - losses\n")
         print("| | " + " | ".join(WITH_NETWORK) + " |\n|---|" + "---|" * len(WITH_NETWORK))
         for group, by_name in groups.items():
             cells = [against_control(list(by_name.values()), solver) for solver in WITH_NETWORK]
             print(f"| {group} | " + " | ".join(cells) + " |")
+
+
+def by_best_of_five(by_name: dict[str, Row]) -> list[Row]:
+    """Return what was found on OPLib files, to be compared with the best of five methods."""
+    if not OPLIB_BEST.exists():
+        return []
+    best = json.loads(OPLIB_BEST.read_text())
+    rows = []
+    for name, row in by_name.items():
+        key = name.rpartition("-")[0]  # without the limit's share
+        if key in best and key not in OTHER_SCORES:
+            known = {"best_known": best[key][0]}
+            rows.append({solver: record | known for solver, record in row.items()})
+    return rows
+
+
+def report_ahead(seconds: float, groups: dict[str, dict[str, Row]]) -> None:
+    """Print on how many files ours on one core is ahead of each peer."""
+    rows = {
+        group: [row for row in by_name.values() if ONE_CORE in row]
+        for group, by_name in groups.items()
+    }
+    if not any(rows.values()):
+        return
+    print(f"\n{seconds:g} s, {ONE_CORE}: ahead - behind\n")
+    print("| | " + " | ".join(PEERS) + " |\n|---|" + "---|" * len(PEERS))
+    for group, some in rows.items():
+        if some:
+            print(f"| {group} | " + " | ".join(ahead(some, peer) for peer in PEERS) + " |")
+
+
+def ahead(rows: list[Row], peer: str) -> str:
+    """Return on how many instances ours on one core is ahead of and behind a peer."""
+    # Who found nothing is behind everybody.
+    pairs = [
+        [
+            math.inf if row[name]["objective"] is None else row[name]["objective"]
+            for name in (ONE_CORE, peer)
+        ]
+        for row in rows
+        if peer in row
+    ]
+    if not pairs:
+        return ""
+    wins, losses = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
+    return f"{wins} - {losses} of {len(pairs)}"
 
 
 def mean_gap(rows: list[Row], solver: str) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 
 from metasage.baselines.base import DIRECTION, Baseline, Track
 from metasage.baselines.insertion import insert_all
+from metasage.baselines.split import split
 from metasage.improve.nearest import customers, nearest_neighbour
-from metasage.improve.split import split
 from metasage.problems import Instance, Solution
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.metric import Indices

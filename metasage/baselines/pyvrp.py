@@ -17,7 +17,7 @@ class PyVrp(Baseline):
     problems = EVERY_PROBLEM
     in_child = True
     keeps = frozenset(LIMITS)
-    hint = "pip install pyvrp"
+    hint = "pip install 'metasage[baselines]'"
 
     def is_available(self) -> bool:
         """Whether the package is installed."""
@@ -28,8 +28,8 @@ class PyVrp(Baseline):
         if instance.num_nodes == 1:
             track.offer(Solution([[]] if instance.problem.has_depot else [[0]]))
             return
+        from metasage.baselines.pyvrp_model import PyvrpModel
         from metasage.baselines.pyvrp_search import search_routes, search_tour
-        from metasage.improve.pyvrp_model import PyvrpModel
 
         search = search_tour if instance.problem.single_tour else search_routes
         search(PyvrpModel(instance), track, seed)

@@ -11,9 +11,9 @@ from pyvrp.stop import MaxRuntime
 
 from metasage.baselines.base import Track
 from metasage.baselines.heuristics import random_insertion
+from metasage.baselines.pyvrp_model import PyvrpModel
 from metasage.baselines.two_opt import two_opt
 from metasage.improve.nearest import nearest_neighbour
-from metasage.improve.pyvrp_model import PyvrpModel
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
 from metasage.problems.op import OpInstance

@@ -9,6 +9,11 @@ import pytest
 
 import metasage
 from metasage.baselines import BaselineError, get_baseline
+from metasage.baselines.filo2 import next_run
+from metasage.errors import InputError
+from metasage.problems.metric import EXPLICIT, METRICS
+
+from .conftest import optimum, small_instance
 
 # Reads the nodes from the instance and visits them in reverse order.
 READ = """
@@ -41,6 +46,19 @@ assert sys.argv[1:3] == ["--op", "--op-ea4op"]
 with open(tour, "w") as file:
     file.write("TYPE : OP\\nROUTE_SCORE : 1\\nNODE_SEQUENCE_SECTION\\n1\\n3\\n2\\n-1\\n")
     file.write("DEPOT_SECTION\\n1\\n-1\\nEOF\\n")
+"""
+
+# Serves each customer alone, a thousand iterations a second after a start of a tenth of one.
+FILO2 = """
+options = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+iterations = int(options["--coreopt-iterations"])
+open(LOG, "a").write(f"{iterations} ")
+time.sleep(0.1 + iterations / 1000)
+name = sys.argv[1].rpartition("/")[2]
+with open(f'{options["--outpath"]}{name}_seed-{options["--seed"]}.vrp.sol', "w") as file:
+    for number in range(1, len(nodes(sys.argv[1]))):
+        file.write(f"Route #{number}: {number}\\n")
+    file.write("Cost 1.000000")
 """
 
 
@@ -105,3 +123,80 @@ def test_lkh_may_use_more_vehicles_than_the_demand_needs(install, tmp_path):
     get_baseline("lkh3").solve(instance, 5.0, 1)
     lines = (tmp_path / "seen").read_text().splitlines()
     assert {"VEHICLES = 3", "MTSP_MIN_SIZE = 0", "SPECIAL"} <= set(lines)
+
+
+def test_lkh_is_given_the_limits_of_an_instance(install, tmp_path):
+    target = str(tmp_path / "run")
+    copy = f"shutil.copytree(sys.argv[1].rpartition('/')[0], {target!r})"
+    install("LKH", f"import shutil\n{copy}\n{LKH}")
+    instance = metasage.generate("cvrp", 4, 1, 1)[0]
+    matrix = np.arange(25.0).reshape(5, 5)
+    limits = {"vehicles": 4, "max_route_length": 40.0, "service_time": [0, 1, 1, 2, 1]}
+    instance = replace(instance, coords=None, matrix=matrix, metric=EXPLICIT, **limits)
+    # The script reads coordinates, and there are none; what it was given is what counts.
+    with pytest.raises(BaselineError):
+        get_baseline("lkh3").solve(instance, 5.0, 1)
+    assert "VEHICLES = 4" in (tmp_path / "run" / "run.par").read_text().splitlines()
+    given = metasage.read_instance(tmp_path / "run" / "problem.vrp")
+    assert given.is_directed
+    assert (given.vehicles, given.max_route_length) == (4, 40.0)
+    assert given.service_time.tolist() == [0, 1, 1, 2, 1]
+    assert "TYPE : ACVRP" in (tmp_path / "run" / "problem.vrp").read_text()
+
+
+def test_filo2_measures_its_pace_and_uses_the_time(install, tmp_path):
+    install("filo2", f"LOG = {str(tmp_path / 'log')!r}\n" + FILO2)
+    instance = metasage.generate("cvrp", 4, 1, 1)[0]
+    outcome = get_baseline("filo2").solve(instance, 4.0, 7)
+    assert sorted(outcome.solution.routes) == [(1,), (2,), (3,), (4,)]
+    assert outcome.note == ""
+    first, second, last = map(int, (tmp_path / "log").read_text().split())
+    assert first == 120
+    assert 360 <= second <= 600
+    assert 1000 <= last <= 2600
+    assert 2.0 < outcome.seconds < 4.0
+
+
+def test_filo2_that_is_slower_than_it_was_is_ended(install, tmp_path):
+    slow = FILO2.replace("iterations / 1000)", "iterations / 1000 + 60 * (iterations > 999))")
+    install("filo2", f"LOG = {str(tmp_path / 'log')!r}\n" + slow)
+    outcome = get_baseline("filo2").solve(metasage.generate("cvrp", 4, 1, 1)[0], 4.0, 7)
+    second = (tmp_path / "log").read_text().split()[1]
+    assert outcome.note == f"did not finish, this is a run of {second} iterations"
+    assert outcome.seconds < 4.5
+
+
+@pytest.mark.parametrize(
+    ("runs", "left", "least", "most"),
+    [
+        ([], 10.0, 300, 300),
+        ([(300, 0.3)], 9.7, 1500, 1500),
+        ([(300, 5.0)], 5.0, 900, 900),  # the start takes all of it
+        ([(300, 0.3), (1500, 1.5)], 8.2, 4000, 6560),  # it gets slower, so fewer than by pace
+        ([(300, 1.3), (900, 1.9)], 6.8, 2500, 4200),  # of which a second is the start
+        ([(300, 2.0), (900, 1.9)], 6.1, 1, 10_000),  # noise
+        ([(300, 0.3), (1500, 8.0)], 1.7, 0, 0),
+        ([(300, 0.3), (1500, 1.5), (5000, 5.0)], 3.2, 0, 0),
+    ],
+)
+def test_runs_of_filo2_fit_the_time(runs, left, least, most):
+    assert least <= next_run(runs, 10.0, left) <= most
+
+
+def test_filo2_refuses_lengths_that_it_does_not_read(install):
+    install("filo2", "")
+    instance = replace(metasage.generate("cvrp", 4, 1, 1)[0], metric=METRICS["MAN_2D"])
+    with pytest.raises(InputError, match="filo2 takes Euclidean lengths alone"):
+        get_baseline("filo2").solve(instance, 1.0)
+    with pytest.raises(InputError, match="filo2 does not know a number of vehicles"):
+        get_baseline("filo2").solve(replace(instance, vehicles=4), 1.0)
+
+
+@pytest.mark.parametrize("metric", ["EXACT_2D", "EUC_2D"])
+def test_the_real_filo2_finds_the_optimum(metric):
+    filo2 = get_baseline("filo2")
+    if not filo2.is_available():
+        pytest.skip("filo2 is not on the PATH")
+    instance = small_instance("cvrp", 1)
+    instance = replace(instance, coords=instance.coords * 100, metric=METRICS[metric])
+    assert filo2.solve(instance, 2.0, 1).objective == pytest.approx(optimum(instance))

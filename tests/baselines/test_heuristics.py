@@ -7,9 +7,9 @@ import torch
 import metasage
 from metasage.baselines import all_baselines
 from metasage.baselines.heuristics import random_insertion
+from metasage.baselines.split import split
 from metasage.baselines.two_opt import two_opt
 from metasage.improve.nearest import nearest_neighbour
-from metasage.improve.split import split
 from metasage.problems.batch import Batch
 from metasage.problems.cvrp import CvrpInstance
 

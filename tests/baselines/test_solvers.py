@@ -8,10 +8,11 @@ import pytest
 import metasage
 from metasage.baselines import BaselineError, all_baselines, get_baseline
 from metasage.baselines.base import Baseline
+from metasage.baselines.pyvrp_model import PyvrpModel
 from metasage.errors import InfeasibleError, InputError
-from metasage.improve.pyvrp_model import PyvrpModel
+from metasage.improve import improve
 from metasage.problems import all_problems
-from metasage.problems.metric import EXPLICIT
+from metasage.problems.metric import EXPLICIT, METRICS
 from metasage.problems.scaling import units_above, units_below, with_whole_lengths
 
 from .conftest import optimum, small_instance
@@ -24,7 +25,7 @@ def installed(name: str) -> Baseline:
     return baseline
 
 
-@pytest.mark.parametrize("name", ["pyvrp", "ortools", "lkh"])
+@pytest.mark.parametrize("name", ["pyvrp", "ortools", "lkh", "hgs"])
 def test_strong_solvers_find_the_optimum(problem, name):
     baseline = installed(name)
     if problem not in baseline.problems:
@@ -40,7 +41,14 @@ def test_strong_solvers_find_the_optimum(problem, name):
 
 @pytest.mark.parametrize(
     ("name", "size", "seconds"),
-    [("pyvrp", 2, 0.8), ("ortools", 1, 1.0), ("lkh", 1, 2.0), ("lkh", 2, 2.0)],
+    [
+        ("pyvrp", 2, 0.8),
+        ("ortools", 1, 1.0),
+        ("lkh", 1, 2.0),
+        ("lkh", 2, 2.0),
+        ("hgs", 1, 1.0),
+        ("hgs", 2, 1.0),
+    ],
 )
 def test_tiny_instances_are_solved(problem, name, size, seconds):
     baseline = installed(name)
@@ -54,7 +62,13 @@ def test_tiny_instances_are_solved(problem, name, size, seconds):
 
 @pytest.mark.parametrize(
     ("name", "problem"),
-    [("pyvrp", "pctsp"), ("pyvrp", "cvrp"), ("ortools", "op"), ("ortools", "pctsp")],
+    [
+        ("pyvrp", "pctsp"),
+        ("pyvrp", "cvrp"),
+        ("ortools", "op"),
+        ("ortools", "pctsp"),
+        ("hgs", "cvrp"),
+    ],
 )
 def test_time_limits_are_kept(name, problem):
     baseline = installed(name)
@@ -75,6 +89,42 @@ def test_lkh_that_does_not_finish_is_ended_and_says_so():
     assert "did not finish" in outcome.note
     assert outcome.seconds < 2.5
     assert metasage.check(instance, outcome.solution).feasible
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"demand": np.r_[0.0, np.full(9, 26.0)], "capacity": 50.0},  # nobody shares a vehicle
+        {"demand": np.r_[0.0, np.full(9, 3e6 + 1 / 3)], "capacity": 1e7},
+        {"demand": np.zeros(10)},
+        {
+            "coords": np.random.default_rng(1).uniform(-1e7, 1e7, (10, 2)),
+            "metric": METRICS["EUC_2D"],
+        },
+        {"coords": np.zeros((10, 2))},
+    ],
+)
+def test_hgs_takes_numbers_of_any_size(change):
+    instance = replace(metasage.generate("cvrp", 9, 1, 1)[0], **change)
+    found = installed("hgs").solve(instance, 1.0, 1).objective
+    assert found == pytest.approx(installed("pyvrp").solve(instance, 1.0, 1).objective)
+
+
+def test_hgs_solves_a_matrix_as_well_as_places():
+    instance = metasage.generate("cvrp", 40, 1, 5)[0]
+    matrix = replace(instance, coords=None, matrix=instance.length_matrix(), metric=EXPLICIT)
+    by_places, by_matrix = (installed("hgs").solve(i, 2.0, 1).objective for i in (instance, matrix))
+    assert by_matrix == pytest.approx(by_places, rel=0.02)
+    ours = metasage.check(instance, improve(instance, (), seconds=2.0, seed=1)).objective
+    assert by_places == pytest.approx(ours, rel=0.02)
+
+
+def test_hgs_says_so_where_only_its_short_run_was_done(monkeypatch):
+    code = "import time; print([[1, 2, 3]], flush=True); time.sleep(60)"
+    monkeypatch.setattr("metasage.baselines.child.command", lambda *_: [sys.executable, "-c", code])
+    outcome = installed("hgs").solve(metasage.generate("cvrp", 3, 1, 1)[0], 1.0)
+    assert outcome.note == "did not finish, this is a run of 5% of the time"
+    assert outcome.solution.routes == ((1, 2, 3),)
 
 
 def test_an_infeasible_answer_is_a_failure_and_no_number():

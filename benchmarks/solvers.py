@@ -116,12 +116,12 @@ def records() -> list[dict[str, Any]]:
     return [json.loads(line) for line in RESULTS.read_text().splitlines()]
 
 
-def run(seconds: float, groups: list[str]) -> None:
+def run(seconds: float, groups: list[str], own: tuple[str, ...] = OWN) -> None:
     """Make the searches that are still missing, ours one by one, then those of others."""
     done = {(r["seconds"], r["instance"], r["solver"]) for r in records()}
     wanted = [case for group in groups for case in cases(group, seconds > _LONG_FROM)]
     for case in wanted:
-        for name in OWN:
+        for name in own:
             if (seconds, case.name, name) not in done:
                 search(seconds, case, OwnMethod(name))
     # PyVRP holds Python's lock: one process for each search.
@@ -283,9 +283,11 @@ def main() -> None:
     parser.add_argument("command", choices=["run", "report"])
     parser.add_argument("seconds", nargs="?", type=float, default=10.0)
     parser.add_argument("groups", nargs="*", default=[*NAMES, "sets"])
+    parser.add_argument("--without-network", action="store_true", help="Local search and others.")
     arguments = parser.parse_args()
     if arguments.command == "run":
-        run(arguments.seconds, arguments.groups)
+        own = (CONTROL,) if arguments.without_network else OWN
+        run(arguments.seconds, arguments.groups, own)
     else:
         report()
 

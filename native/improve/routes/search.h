@@ -76,9 +76,10 @@ private:
     static constexpr int ROUNDS = 50;
     static constexpr double SHORTEST_ROUND = 0.02, LONGEST_ROUND = 1.0;
     static constexpr int BETWEEN_LOOKS = 16;
-    // Shares of the search between which a lane tries to do with fewer routes.
+    // Shares of the search between which one lane has fewer routes.
     static constexpr double TRIAL_BEGINS = 0.1, TRIAL_ENDS = 0.5;
-    static constexpr int MOST_TO_PLACE = 20'000;
+    // Iterations for each node to save a route, and altogether to find a place for everybody.
+    static constexpr int TO_SAVE = 10, MOST_TO_PLACE = 20'000;
 
     bool counted() const { return effort_.kicks >= 0; }
 
@@ -102,6 +103,8 @@ private:
         return std::min(1.0, seconds(Clock::now() - started_) / total_seconds());
     }
 
+    double heat(double over) const { return heat_ * std::pow(COLD / HEAT, over); }
+
     double near_length() const {
         double sum = 0.0;
         const int near = std::min(NEAR, task_.neighbours.count());
@@ -121,29 +124,28 @@ private:
 #pragma omp parallel for schedule(dynamic, 1) num_threads(effort_.threads)
         for (int i = 0; i < count; ++i) {
             const Clock::time_point begun = Clock::now();
-            double heat = 0.0;
+            double warmth = 0.0;
             for (int64_t step = 0; step < each; ++step) {
                 if (step % BETWEEN_LOOKS == 0) {
                     if (late() || (!counted() && seconds(Clock::now() - begun) > length)) break;
-                    const double over = progress(round + double(step) / double(each));
-                    heat = heat_ * std::pow(COLD / HEAT, over);
+                    warmth = heat(progress(round + double(step) / double(each)));
                 }
-                lanes_[i]->step(heat, [&] { return late(); });
+                lanes_[i]->step(warmth, [&] { return late(); });
             }
         }
     }
 
-    // Where there are more routes than the loads need, one lane tries to do with the least number.
-    // Both are good for some instances; in the middle of the search the better one wins.
+    // Where there are more routes than the loads need, one lane tries to do with fewer. Both are
+    // good for some instances; in the middle of the search the better one wins.
     void compete(double over) {
         if (trial_ == Trial::ahead && over >= TRIAL_BEGINS) {
-            trial_ = Trial::over;
-            const FoundRoutes kept = lanes_.front()->kept();
-            if (int(kept.routes.size()) <= least_routes()) return;
-            trial_ = Trial::on;
+            const FoundRoutes kept = lanes_.front()->kept(), fewer = save_routes(kept, over);
+            const bool saved = fewer.routes.size() < kept.routes.size();
+            trial_ = saved ? Trial::on : Trial::over;
+            if (!saved) return;
             if (lanes_.size() == 1)
                 lanes_.push_back(std::make_unique<RoutesLane>(task_, mix(effort_.seed) + 1));
-            lanes_.back()->adopt(kept, least_routes());
+            lanes_.back()->adopt(fewer, int(fewer.routes.size()));
         }
         if (trial_ == Trial::on && over >= TRIAL_ENDS) {
             trial_ = Trial::over;
@@ -151,6 +153,19 @@ private:
                 std::swap(lanes_.front(), lanes_.back());
             if (int(lanes_.size()) > effort_.threads || counted()) lanes_.pop_back();
         }
+    }
+
+    // Takes one route away after another, until their customers find no place for a while.
+    FoundRoutes save_routes(FoundRoutes found, double over) {
+        RoutesLane lane(task_, effort_.seed);
+        while (int(found.routes.size()) > least_routes()) {
+            lane.adopt(found, int(found.routes.size()) - 1);
+            for (int i = 0; i < TO_SAVE * task_.nodes() && lane.kept_value().absent > 0; ++i)
+                lane.step(heat(over), [&] { return late(); });
+            if (lane.kept_value().absent > int64_t(found.absent.size()) || late()) break;
+            found = lane.kept();
+        }
+        return found;
     }
 
     int least_routes() const {

@@ -163,7 +163,7 @@ def test_what_a_solver_prints_is_no_answer(monkeypatch):
     [
         ("ortools", "ortools is not installed: pip install 'metasage[baselines]'."),
         ("lkh", "lkh is not installed: pip install 'metasage[baselines]' (LKH is free"),
-        ("pyvrp", "pyvrp is not installed: pip install pyvrp."),
+        ("pyvrp", "pyvrp is not installed: pip install 'metasage[baselines]'."),
         ("concorde", "concorde is not installed: put the program concorde on the PATH."),
     ],
 )

@@ -100,7 +100,7 @@ def test_a_tour_may_have_other_lengths_on_its_way_back():
         assert found.objective == pytest.approx(least)
 
 
-@pytest.mark.parametrize("nodes", [60, 400])
+@pytest.mark.parametrize("nodes", [60, 1600])
 @pytest.mark.parametrize("limit", [{}, {"max_route_length": 3.2}])
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_seed_alone_decides(nodes, limit, directed):

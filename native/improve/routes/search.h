@@ -69,7 +69,7 @@ private:
     // Where iterations are counted, lanes must not depend on the machine.
     static constexpr int LANES = 2;
     // Nodes beyond which each lane has a part of the plane.
-    static constexpr int LARGE = 300;
+    static constexpr int LARGE = 1500;
     // At first and in the end, in mean lengths between near nodes.
     static constexpr double HEAT = 1.0, COLD = 0.03;
     static constexpr int NEAR = 10;

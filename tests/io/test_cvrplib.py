@@ -6,27 +6,8 @@ from metasage.errors import InputError
 from metasage.io import read, read_instance, read_solution
 from metasage.problems import check
 
-SMALL = """\
-NAME : small
-TYPE : CVRP
-DIMENSION : 4
-EDGE_WEIGHT_TYPE : EUC_2D
-CAPACITY : 10
-NODE_COORD_SECTION
-1 0 0
-2 3 0
-3 3 4
-4 0 4
-DEMAND_SECTION
-1 0
-2 5
-3 6
-4 4
-DEPOT_SECTION
-1
--1
-EOF
-"""
+from .small_files import SMALL
+
 DEPOT_THREE = SMALL.replace("1 0\n2 5\n3 6", "1 6\n2 5\n3 0").replace(
     "SECTION\n1\n-1", "SECTION\n3\n-1"
 )

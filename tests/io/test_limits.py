@@ -8,27 +8,8 @@ from metasage.errors import InputError
 from metasage.io import read, read_instance, read_solution
 from metasage.problems import check
 
-SMALL = """\
-NAME : small
-TYPE : CVRP
-DIMENSION : 4
-EDGE_WEIGHT_TYPE : EUC_2D
-CAPACITY : 10
-NODE_COORD_SECTION
-1 0 0
-2 3 0
-3 3 4
-4 0 4
-DEMAND_SECTION
-1 0
-2 5
-3 6
-4 4
-DEPOT_SECTION
-1
--1
-EOF
-"""
+from .small_files import SMALL
+
 TIMES = "SERVICE_TIME_SECTION\n3 2.5\n1 0\n2 1\n4 0\nEOF"
 # The way there and the way back: 1 -> 2 -> 3 -> 1 is 1 + 2 + 3, and back 30 + 20 + 10.
 DIRECTED = """\

@@ -92,7 +92,7 @@ class OwnMethod:
         from metasage.adaptation.solve import solve
         from metasage.adaptation.stop import MaxRuntime
 
-        # Who solves one file waits for torch or PyVRP first.
+        # Who solves one file waits for torch first.
         loading = min(seconds, seconds_to_load(self._slowest_import))
         stop = MaxRuntime(seconds)
         stop.started -= loading

@@ -52,6 +52,14 @@ public:
     }
 
     int nodes() const { return nodes_; }
+    // Of places, the farthest from the first tells how far all lie apart; a row of a matrix may be
+    // all zero.
+    double longest() const {
+        double most = 0.0;
+        for (int row = 0; row < (has_places() ? 1 : nodes_); ++row)
+            for (int node = 0; node < nodes_; ++node) most = std::fmax(most, (*this)(row, node));
+        return most;
+    }
     // Whether some edge is longer in one direction than in the other.
     bool is_directed() const {
         if (measure_ != Measure::matrix) return false;

@@ -34,14 +34,9 @@ struct Task {
         : goal(goal), lengths(std::move(given)), neighbours(lengths, NEIGHBOURS),
           prize(std::move(prizes)), penalty(std::move(penalties)),
           bound(goal == Goal::most_prize ? limit * (1.0 + TOLERANCE) : limit * (1.0 - TOLERANCE)) {
-        double longest = 0.0, total = 0.0;
-        // Of places any row tells how far they lie apart; a row of a matrix may be all zero.
-        const int rows = lengths.has_places() ? 1 : lengths.nodes();
-        for (int row = 0; row < rows; ++row)
-            for (int node = 0; node < lengths.nodes(); ++node)
-                longest = std::max(longest, lengths(row, node));
+        double total = 0.0;
         for (const double one : prize) total += one;
-        least_gain = 1e-12 * longest;
+        least_gain = 1e-12 * lengths.longest();
         least_prize = 1e-12 * total;
     }
 

@@ -66,7 +66,7 @@ public:
         recreate_.insert(waiting_);
         const double loss = plan_.length() - plan_.kept_length();
         // Most often everything is as it was.
-        if (std::fabs(loss) > 1e-9 * plan_.length() || !waiting_.empty()) descent_.run(late);
+        if (std::fabs(loss) > task_.least_gain || !waiting_.empty()) descent_.run(late);
         decide(heat);
     }
 

@@ -88,7 +88,7 @@ public:
         length_ -= link.behind + link.ahead;
         join(link.prev, link.next);
         links_[node].route = NOWHERE;
-        const double left = between(link.prev, link.next) - link.behind - link.ahead;
+        const double left = links_[link.prev].ahead - link.behind - link.ahead;
         change(link.route, -task_.demand[node], -1, left - task_.service[place(node)]);
     }
 
@@ -137,7 +137,8 @@ public:
     void renew_ends() {
         changed_.clear();
         for (int node = 1; node < nodes_; ++node)
-            if (route_of(node) != NOWHERE) changed_.push_back(2 * node), changed_.push_back(2 * node + 1);
+            for (const int end : {2 * node, 2 * node + 1})
+                if (route_of(node) != NOWHERE) changed_.push_back(end);
     }
 
     // Where a detour is shorter than the way, a route may become too long by losing a customer.

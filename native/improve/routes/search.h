@@ -160,9 +160,11 @@ private:
         RoutesLane lane(task_, effort_.seed);
         while (int(found.routes.size()) > least_routes()) {
             lane.adopt(found, int(found.routes.size()) - 1);
-            for (int i = 0; i < TO_SAVE * task_.nodes() && lane.kept_value().absent > 0; ++i)
+            const int64_t waited = int64_t(found.absent.size());
+            const auto waits = [&] { return lane.kept_value().absent > waited; };
+            for (int i = 0; i < TO_SAVE * task_.nodes() && waits() && !late(); ++i)
                 lane.step(heat(over), [&] { return late(); });
-            if (lane.kept_value().absent > int64_t(found.absent.size()) || late()) break;
+            if (waits()) break;
             found = lane.kept();
         }
         return found;

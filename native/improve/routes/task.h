@@ -31,7 +31,7 @@ struct RoutesTask : RoutesLimits {
     RoutesTask(Lengths measured, RoutesLimits limits)
         : RoutesLimits(std::move(limits)), lengths(std::move(measured)),
           neighbours(lengths, NEIGHBOURS), directed(lengths.is_directed()),
-          plain(!directed && longest == ANY) {
+          plain(!directed && longest == ANY), least_gain(1e-10 * lengths.longest()) {
         longest *= 1.0 + TOLERANCE;
         service.resize(lengths.nodes(), 0.0);
     }
@@ -52,6 +52,7 @@ struct RoutesTask : RoutesLimits {
     Neighbours neighbours;
     bool directed;
     bool plain;  // neither directed nor limited in length
+    double least_gain;  // below this a difference is rounding
 };
 
 }  // namespace metasage::improve

@@ -64,4 +64,10 @@ inline void verify(const RoutesTask &task, Plan &plan, int vehicles) {
     require(close(plan.length(), length), "the routes are measured wrong");
 }
 
+// Throws if a move gains something else than it promised.
+inline void verify_length(const Plan &plan, double promised) {
+    if (std::fabs(plan.length() - promised) > 1e-7 * (1.0 + promised))
+        throw std::logic_error("a move gains something else than it promised");
+}
+
 }  // namespace metasage::improve

@@ -34,7 +34,7 @@ $(INSTALLED): requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
 	touch $@
 
-$(BUILT): $(INSTALLED) pyproject.toml CMakeLists.txt $(wildcard native/* native/*/*)
+$(BUILT): $(INSTALLED) pyproject.toml CMakeLists.txt $(shell find native -type f)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	touch $@
 

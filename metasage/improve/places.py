@@ -12,6 +12,11 @@ from metasage.problems import Instance
 from metasage.problems.metric import METRICS, Floats, Indices
 
 
+def measured_by_places(instance: Instance) -> bool:
+    """Say whether the native code measures edges itself; else it is given a matrix."""
+    return instance.matrix is None and instance.metric.name in METRICS
+
+
 class Places:
     """Groups of nodes, of which a tour visits all or none.
 
@@ -31,10 +36,9 @@ class Places:
     @classmethod
     def of(cls, instance: Instance) -> Self | None:
         """Group the nodes of an instance; None if each has a place to itself."""
-        if instance.coords is None or instance.matrix is not None:
+        if not measured_by_places(instance):
             return None
-        if instance.metric.name not in METRICS:  # the search is given a matrix
-            return None
+        assert instance.coords is not None
         _, place_of, sizes = np.unique(
             instance.coords, axis=0, return_inverse=True, return_counts=True
         )

@@ -11,10 +11,13 @@ import numpy as np
 import metasage._native as _native
 from metasage.improve.improver import Improver, seconds_left
 from metasage.improve.long_routes import long_routes_share, shorten_long_routes
+from metasage.improve.numbering import along_curve
+from metasage.improve.places import measured_by_places
 from metasage.improve.single_tour import native_lengths
 from metasage.problems import Instance, Solution, check
 from metasage.problems.cvrp import CvrpInstance
 from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
+from metasage.problems.metric import Indices
 
 
 class RoutesImprover(Improver):
@@ -41,7 +44,9 @@ class RoutesImprover(Improver):
 
     def __init__(self, instance: Instance, threads: int | None = None) -> None:
         super().__init__(instance, threads)
-        self._native = _native.RoutesImprover(**native_lengths(instance), **_limits(instance))
+        self._nodes = along_curve(instance)
+        self._numbers = np.argsort(self._nodes).astype(np.int32)
+        self._native = _native.RoutesImprover(**_arguments(instance, self._nodes))
         # A tour is the route of its first node.
         self._has_depot = instance.problem.has_depot
 
@@ -101,28 +106,29 @@ class RoutesImprover(Improver):
             (tour,) = routes
             first = tour.index(0)
             routes = (tour[first + 1 :] + tour[:first],)
-        return [np.array(route, dtype=np.int32) for route in routes]
+        return [self._numbers[list(route)] for route in routes]
 
     def _to_solution(self, routes: Sequence[_native.Tour]) -> Solution:
-        found = [route.tolist() for route in routes]
+        found = [self._nodes[route].tolist() for route in routes]
         return Solution(
             found if self._has_depot else [[0, *(node for one in found for node in one)]]
         )
 
 
-def _limits(instance: Instance) -> dict[str, Any]:
-    """Describe to the native search what routes have to keep to."""
+def _arguments(instance: Instance, nodes: Indices) -> dict[str, Any]:
+    """Describe to the native search nodes in some order, and what routes have to keep to."""
+    arguments = native_lengths(instance)
+    if measured_by_places(instance):
+        arguments["data"] = np.ascontiguousarray(arguments["data"][nodes])
     if not isinstance(instance, CvrpInstance):
-        return {
-            "demand": np.zeros(instance.num_nodes, dtype=np.int64),
-            "capacity": 0,
-            "vehicles": 1,
-        }
+        zero = np.zeros(instance.num_nodes, dtype=np.int64)
+        return arguments | {"demand": zero, "capacity": 0, "vehicles": 1}
     units, capacity = exact_units(instance.demand, instance.capacity, MOST_IN_INTEGERS)
-    return {
-        "demand": units,
+    service = instance.service_time
+    return arguments | {
+        "demand": units[nodes],
         "capacity": capacity,
         "vehicles": instance.vehicles,
         "longest": instance.max_route_length,
-        "service": instance.service_time,
+        "service": None if service is None else service[nodes],
     }

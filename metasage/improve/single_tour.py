@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 import metasage._native as _native
 from metasage.improve.improver import Improver, seconds_left
-from metasage.improve.places import Places
+from metasage.improve.places import Places, measured_by_places
 from metasage.problems import Instance, Solution
-from metasage.problems.metric import METRICS
 from metasage.problems.op import OpInstance
 from metasage.problems.pctsp import PctspInstance
 
@@ -108,7 +107,7 @@ def after_depot(tour: NDArray[AnyInt]) -> NDArray[AnyInt]:
 
 def native_lengths(instance: Instance) -> dict[str, Any]:
     """Describe how edges are measured to the native code."""
-    if instance.matrix is None and instance.metric.name in METRICS:
+    if measured_by_places(instance):
         measure, rounding = instance.metric.name, instance.metric.rounding
         return {"measure": measure, "rounding": rounding, "data": instance.coords}
     matrix = np.ascontiguousarray(instance.length_matrix())

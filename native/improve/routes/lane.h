@@ -48,6 +48,7 @@ public:
         best_absent_ = absent_;
         recreate_.vehicles = vehicles;
         plan_.adopt(routes);
+        stay_ = 0;
     }
 
     template <class Late>
@@ -62,7 +63,7 @@ public:
     void step(double heat, Late late) {
         if (customers_.empty()) return;
         waiting_.assign(absent_.begin(), absent_.end());
-        ruin_.around(customers_[random_.below(int(customers_.size()))], waiting_);
+        ruin_.around(centre(), waiting_);
         recreate_.insert(waiting_);
         const double loss = plan_.length() - plan_.kept_length();
         // Most often everything is as it was.
@@ -76,6 +77,19 @@ public:
     FoundRoutes kept() const { return {plan_.kept(), absent_, kept_value()}; }
 
 private:
+    // Iterations that follow each other among the near nodes of one customer, which are at hand then.
+    static constexpr int STAY = 100;
+
+    int centre() {
+        if (stay_-- == 0) {
+            middle_ = customers_[random_.below(int(customers_.size()))];
+            stay_ = STAY - 1;
+        }
+        const int choice = random_.below(task_.neighbours.count() + 1);
+        const int node = choice == 0 ? 0 : task_.neighbours.of(middle_).from[choice - 1].node;
+        return node == 0 ? middle_ : node;
+    }
+
     // Customers that were left out for long weigh more (Christiaens and Vanden Berghe 2020).
     void decide(double heat) {
         const int64_t before = weight(absent_), after = weight(waiting_);
@@ -122,6 +136,7 @@ private:
     Recreate recreate_;
     Descent descent_;
     std::vector<int> customers_, absent_, best_absent_, waiting_;
+    int middle_ = 0, stay_ = 0;
     std::vector<int64_t> weights_;  // iterations for which a customer had no place
 };
 

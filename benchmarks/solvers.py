@@ -4,10 +4,11 @@
     python benchmarks/solvers.py run 60 [GROUP ...]   (six of each problem)
     python benchmarks/solvers.py report
 
-Groups are x, tsplib, oplib and sets. Ours have all cores, and on CVRPs one core as
-well; what uses one core, as solvers of others do, runs on different instances at once.
-Every finished search is a line of ``benchmarks/results/solvers.jsonl``, and is not run
-again. Needs the folder of public instances (METASAGE_SHARED, or ../shared), and
+Groups are x, xml (XML100), xxl, asymmetric (X with lengths that differ by direction),
+tsplib, oplib and sets. Ours have all cores, and on CVRPs one core as well; what uses
+one core, as solvers of others do, runs on different instances at once. Every finished
+search is a line of ``benchmarks/results/solvers.jsonl``, and is not run again. Needs
+the folder of public instances (METASAGE_SHARED, or ../shared), and
 `pip install .[baselines]`; the programs filo2 and LKH take part if they are on the PATH.
 """
 
@@ -17,14 +18,18 @@ import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import metasage
 from metasage.baselines import get_baseline
+from metasage.baselines.base import DIRECTION
 from metasage.comparison import Contestant, OwnMethod, Round, play
+from metasage.problems.metric import EXPLICIT
 
 SHARED = Path(os.environ.get("METASAGE_SHARED", Path(__file__).parents[2] / "shared")) / "data"
 RESULTS = Path(__file__).parent / "results" / "solvers.jsonl"
@@ -50,6 +55,9 @@ NAMES = {
     "x": "X-n106-k14 X-n125-k30 X-n148-k46 X-n176-k26 X-n195-k51 X-n219-k73 X-n247-k50 X-n270-k35 "
     "X-n308-k13 X-n336-k84 X-n367-k17 X-n420-k130 X-n459-k26 X-n513-k21 X-n561-k42 X-n627-k43 "
     "X-n701-k44 X-n783-k48 X-n895-k37 X-n979-k58",
+    "xxl": "Leuven1 Antwerp1",
+    "asymmetric": "X-n106-k14 X-n148-k46 X-n195-k51 X-n247-k50 X-n308-k13 X-n336-k84 X-n420-k130 "
+    "X-n513-k21 X-n627-k43 X-n783-k48",
     "tsplib": "berlin52 kroB100 ch150 kroB200 pr299 pr439 d493 d657 u1060 vm1084 rl1304 nrw1379 "
     "u1817 rl1889 u2319",
     "oplib": "st70-gen2-50 kroC100-gen3-50 pr124-gen4-30 pr152-gen1-50 kroB200-gen2-50 "
@@ -76,8 +84,8 @@ OTHER_SCORES = {
 }
 # From this time limit on: these of the files, and the first one of each set.
 _LONG_FROM = 30.0
-LONG = {
-    "x": "X-n195-k51 X-n420-k130 X-n627-k43 X-n979-k58",
+LONG = NAMES | {
+    "x": "X-n125-k30 X-n195-k51 X-n308-k13 X-n420-k130 X-n561-k42 X-n627-k43 X-n783-k48 X-n979-k58",
     "tsplib": "kroB200 d657 nrw1379 u2319",
     "oplib": "kroB200-gen2-50 pr439-gen2-50 d657-gen3-50 rl1323-gen3-50",
 }
@@ -97,16 +105,35 @@ def cases(group: str, is_long: bool) -> Iterator[Case]:
     """Yield the instances of a group, with their best known objectives."""
     index = json.loads((SHARED / "index.json").read_text())
     if group != "sets":
-        for name in (LONG if is_long else NAMES)[group].split():
+        for name in names(group, is_long, index):
             file = SHARED / index[name]["file"]
+            instance = metasage.read_instance(file)
+            if group == "asymmetric":
+                instance = asymmetric(instance)
+                yield Case(group, f"{name}, asymmetric", Round(str(file), instance))
+                continue
             known = (index[name]["best_known"], "best known")
-            yield Case(group, name, Round(str(file), metasage.read_instance(file), known))
+            yield Case(group, name, Round(str(file), instance, known))
         return
     for name, key in SETS.items():
         instances = metasage.read_set(SHARED / index[key]["file"])
         count = LONG_OF_EACH_SET[instances.problem.name] if is_long else OF_EACH_SET
         for number in range(count):
             yield Case(name, f"{name}/{number}", Round(name, instances[number]))
+
+
+def names(group: str, is_long: bool, index: dict[str, Any]) -> list[str]:
+    """Return the names of the files of a group."""
+    if group == "xml":
+        return [name for name in index if name.startswith("XML100")][::3]
+    return (LONG if is_long else NAMES)[group].split()
+
+
+def asymmetric(instance: metasage.Instance) -> metasage.Instance:
+    """Multiply all lengths by 0.8 to 1.2, by another number for each direction."""
+    lengths = instance.length_matrix()
+    factors = np.random.default_rng(SEED).uniform(0.8, 1.2, lengths.shape)
+    return replace(instance, coords=None, matrix=np.round(lengths * factors), metric=EXPLICIT)
 
 
 def records() -> list[dict[str, Any]]:
@@ -129,16 +156,20 @@ def run(seconds: float, groups: list[str], own: tuple[str, ...] = OWN) -> None:
         jobs = [
             pool.submit(search, seconds, case, contestant, name)
             for case in wanted
-            for name, contestant in on_one_core(case.contest.instance.problem.name).items()
+            for name, contestant in on_one_core(case.contest.instance).items()
             if (seconds, case.name, name) not in done
         ]
         for job in jobs:
             job.result()
 
 
-def on_one_core(problem: str) -> dict[str, Contestant]:
-    """Return by name who solves a problem on one core."""
-    found: dict[str, Contestant] = {name: get_baseline(name) for name in OTHERS[problem]}
+def on_one_core(instance: metasage.Instance) -> dict[str, Contestant]:
+    """Return by name who solves an instance on one core."""
+    problem = instance.problem.name
+    baselines = {name: get_baseline(name) for name in OTHERS[problem]}
+    if instance.is_directed:
+        baselines = {name: one for name, one in baselines.items() if DIRECTION in one.keeps}
+    found: dict[str, Contestant] = dict(baselines)
     if problem == "cvrp":
         found[ONE_CORE] = OwnMethod(CONTROL, threads=1)
     return found
@@ -282,7 +313,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("command", choices=["run", "report"])
     parser.add_argument("seconds", nargs="?", type=float, default=10.0)
-    parser.add_argument("groups", nargs="*", default=[*NAMES, "sets"])
+    parser.add_argument("groups", nargs="*", default=["x", "tsplib", "oplib", "sets"])
     parser.add_argument("--without-network", action="store_true", help="Local search and others.")
     arguments = parser.parse_args()
     if arguments.command == "run":

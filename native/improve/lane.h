@@ -63,6 +63,11 @@ public:
         else
             bridge();
         state_.descend(late);
+        if (task_.goal == Goal::least_cost) {
+            settle(heat);
+            if (++settled_ % BETWEEN_PROBES == 0) probe(late);
+            return;
+        }
         if (choosing) balance(late);
         decide(heat);
     }
@@ -82,6 +87,10 @@ private:
     // How fast the price follows the bound. Where it stands for the least prize it may be
     // nothing at all, and has to be found first.
     static constexpr double RATE = 0.02, FIRST_RATE = 0.5;
+    // How fast the price of a PCTSP follows after that, and how many nodes' prize is much.
+    static constexpr double SLOW_RATE = 0.001, MUCH = 5.0;
+    // Kicks for each look at the tour within the bound.
+    static constexpr int BETWEEN_PROBES = 20;
 
     void set_first_price() {
         const Totals &totals = state_.totals;
@@ -108,11 +117,50 @@ private:
         const double rate = std::max(RATE, first / (1.0 + 0.25 * double(balances_++)));
         state_.price *= too_dear ? 1.0 - rate : 1.0 + rate;
         state_.price = std::max(state_.price, least_price_);
+        to_bound(late);
+    }
+
+    // Keeps or undoes by the price alone. Prize may be missing: it is paid for, and if much of
+    // it is missing the price rises.
+    void settle(double heat) {
+        const auto priced = [&](const Totals &totals) {
+            return value(totals) + state_.price * totals.prize;
+        };
+        const double loss = priced(state_.kept()) - priced(state_.totals);
+        if (loss <= task_.least_gain || is_tolerable(loss, heat)) {
+            state_.keep();
+            remember_if_best();
+        } else {
+            state_.undo();
+        }
+        const double mean_prize = task_.bound / std::max(1, state_.tour.size());
+        if (mean_prize <= 0.0) return;
+        const double missing = (task_.bound - state_.totals.prize) / mean_prize;
+        state_.price *= 1.0 + SLOW_RATE * std::clamp(missing / MUCH, -1.0, 1.0);
+        state_.price = std::max(state_.price, least_price_);
+    }
+
+    // Looks at what the tour would be within the bound, and goes on from where it is.
+    template <class Late>
+    void probe(Late late) {
+        to_bound(late);
+        remember_if_best();
+        state_.undo();
+    }
+
+    template <class Late>
+    void to_bound(Late late) {
         state_.choice = State::Choice::fixed;
         balance_.restore();
         state_.descend(late);
         balance_.use_slack(Balance::SAMPLE, late);
         state_.descend(late);
+    }
+
+    void remember_if_best() {
+        if (!state_.feasible()) return;
+        const bool first = !task_.feasible(best_totals_);
+        if (first || task_.gain(best_totals_, state_.totals) > task_.least_gain) remember();
     }
 
     void decide(double heat) {
@@ -122,14 +170,15 @@ private:
             return;
         }
         state_.keep();
-        const bool first = !task_.feasible(best_totals_);
-        if (first || task_.gain(best_totals_, state_.totals) > task_.least_gain) remember();
+        remember_if_best();
     }
 
     bool tolerates(double heat) {
-        if (heat <= 0.0) return false;
-        const double loss = value(state_.kept()) - value(state_.totals);
-        return loss <= -heat * std::log(random_.fraction());
+        return is_tolerable(value(state_.kept()) - value(state_.totals), heat);
+    }
+
+    bool is_tolerable(double loss, double heat) {
+        return heat > 0.0 && loss <= -heat * std::log(random_.fraction());
     }
 
     // Everything in units of length.
@@ -197,7 +246,7 @@ private:
     Balance balance_;
     Exchange kick_;
     double least_price_ = 0.0;
-    int64_t balances_ = 0;
+    int64_t balances_ = 0, settled_ = 0;
     std::vector<int> best_;
     Totals best_totals_;
 };

@@ -114,10 +114,14 @@ private:
     void balance(Late late) {
         const bool too_dear = state_.feasible() == (task_.goal == Goal::least_cost);
         const double first = task_.goal == Goal::least_cost ? FIRST_RATE : RATE;
-        const double rate = std::max(RATE, first / (1.0 + 0.25 * double(balances_++)));
+        const double rate = falling_rate(first, RATE);
         state_.price *= too_dear ? 1.0 - rate : 1.0 + rate;
         state_.price = std::max(state_.price, least_price_);
         to_bound(late);
+    }
+
+    double falling_rate(double first, double last) {
+        return std::max(last, first / (1.0 + 0.25 * double(balances_++)));
     }
 
     // Keeps or undoes by the price alone. Prize may be missing: it is paid for, and if much of
@@ -136,7 +140,8 @@ private:
         const double mean_prize = task_.bound / std::max(1, state_.tour.size());
         if (mean_prize <= 0.0) return;
         const double missing = (task_.bound - state_.totals.prize) / mean_prize;
-        state_.price *= 1.0 + SLOW_RATE * std::clamp(missing / MUCH, -1.0, 1.0);
+        const double rate = falling_rate(FIRST_RATE, SLOW_RATE);
+        state_.price *= 1.0 + rate * std::clamp(missing / MUCH, -1.0, 1.0);
         state_.price = std::max(state_.price, least_price_);
     }
 

@@ -21,15 +21,15 @@ from metasage.policies.config import PolicyConfig
 from metasage.policies.model import Model
 from metasage.problems.batch import Batch
 from metasage.problems.instance import Check
-from metasage.problems.tsp import Tsp, TspInstance
+from metasage.problems.tsp import Tsp, TspProblem
 from metasage.rollout.interface import DecoderInputs
 
 
-class PathInstance(TspInstance):
+class PathInstance(Tsp):
     """Places and a metric, as in the TSP."""
 
 
-class OpenPath(Tsp):
+class OpenPath(TspProblem):
     """The TSP without the last edge; everything else is inherited."""
 
     name = "path"

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from metasage.adaptation.solve import solve
     from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
     from metasage.errors import InfeasibleError, InputError, MetasageError
-    from metasage.io import read, read_instance, read_set, read_solution
+    from metasage.io import read, read_instance, read_set, read_solution, write_solution
     from metasage.problems import Check, Instance, Solution, check
+    from metasage.problems.cvrp import Cvrp
+    from metasage.problems.op import Op
+    from metasage.problems.pctsp import Pctsp
     from metasage.problems.sets import InstanceSet, generate
+    from metasage.problems.tsp import Tsp
 
 __version__ = "0.1.0"
 
@@ -47,9 +51,13 @@ _HOMES = {
         "Target",
     ),
     "metasage.errors": ("InfeasibleError", "InputError", "MetasageError"),
-    "metasage.io": ("read", "read_instance", "read_set", "read_solution"),
+    "metasage.io": ("read", "read_instance", "read_set", "read_solution", "write_solution"),
     "metasage.problems": ("Check", "Instance", "Solution", "check"),
+    "metasage.problems.cvrp": ("Cvrp",),
+    "metasage.problems.op": ("Op",),
+    "metasage.problems.pctsp": ("Pctsp",),
     "metasage.problems.sets": ("InstanceSet", "generate"),
+    "metasage.problems.tsp": ("Tsp",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -57,6 +65,7 @@ __all__ = [
     "ActiveSearch",
     "Callbacks",
     "Check",
+    "Cvrp",
     "Eas",
     "EasTab",
     "FirstOf",
@@ -69,12 +78,15 @@ __all__ = [
     "MaxRuntime",
     "MetasageError",
     "NoImprovement",
+    "Op",
+    "Pctsp",
     "Result",
     "Sage",
     "Sampling",
     "Sgbs",
     "Solution",
     "Target",
+    "Tsp",
     "check",
     "evaluate",
     "generate",
@@ -83,6 +95,7 @@ __all__ = [
     "read_set",
     "read_solution",
     "solve",
+    "write_solution",
 ]
 
 

@@ -23,9 +23,9 @@ from metasage.errors import InputError
 from metasage.io import read, read_solution, write_instance
 from metasage.io.solution import FileSolution
 from metasage.problems import Instance, Solution
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.loads import exact_units
-from metasage.problems.op import OpInstance
+from metasage.problems.op import Op
 from metasage.problems.scaling import units_above, with_whole_lengths
 
 # Units of the side of the square around all nodes where lengths are not whole.
@@ -151,7 +151,7 @@ class Lkh3(Executable):
             "TIME_LIMIT": max(1, round(seconds)),
         }
         special = []
-        if isinstance(instance, CvrpInstance):
+        if isinstance(instance, Cvrp):
             special = ["SPECIAL"]
             # By itself LKH takes as few vehicles as the demand allows, and uses them all.
             lines |= {"VEHICLES": enough_vehicles(instance), "MTSP_MIN_SIZE": 0}
@@ -197,14 +197,14 @@ def for_program(instance: Instance) -> Instance:
     """Return an instance as programs want it: whole numbers, and nodes counted from 1."""
     on_grid, unit = with_whole_lengths(instance, _RESOLUTION)
     changes: dict[str, Any] = {"labels": np.arange(1, instance.num_nodes + 1)}
-    if isinstance(instance, CvrpInstance):
+    if isinstance(instance, Cvrp):
         demand, capacity = exact_units(instance.demand, instance.capacity)
         changes |= {"demand": demand.astype(np.float64), "capacity": float(capacity)}
         if instance.max_route_length is not None and unit != 1.0:
             changes["max_route_length"] = _on_grid(instance.max_route_length, instance, unit)
         if instance.service_time is not None and unit != 1.0:
             changes["service_time"] = units_above(instance.service_time, unit).astype(np.float64)
-    elif isinstance(instance, OpInstance) and unit != 1.0:
+    elif isinstance(instance, Op) and unit != 1.0:
         changes["max_length"] = _on_grid(instance.max_length, instance, unit)
         largest = float(instance.prize.max()) or 1.0
         changes["prize"] = np.rint(instance.prize * (_RESOLUTION / largest))

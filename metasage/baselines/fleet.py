@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from metasage.improve.nearest import nearest_neighbour
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import Floats
 
 
-def enough_vehicles(instance: CvrpInstance) -> int:
+def enough_vehicles(instance: Cvrp) -> int:
     """Return the number of vehicles; where it is not limited, one that allows a solution."""
     if instance.vehicles is not None:
         return instance.vehicles
@@ -17,14 +17,14 @@ def enough_vehicles(instance: CvrpInstance) -> int:
     return sum(_pieces(instance, route) for route in routes)
 
 
-def service_times(instance: CvrpInstance) -> Floats:
+def service_times(instance: Cvrp) -> Floats:
     """Return the time that each node takes, 0 where nothing is said of it."""
     if instance.service_time is None:
         return np.zeros(instance.num_nodes)
     return instance.service_time
 
 
-def _pieces(instance: CvrpInstance, route: tuple[int, ...]) -> int:
+def _pieces(instance: Cvrp, route: tuple[int, ...]) -> int:
     """Return into how many routes one has to be cut so that none is too long."""
     longest = instance.max_route_length
     if longest is None or not route:

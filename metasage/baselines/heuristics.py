@@ -17,7 +17,7 @@ from metasage.baselines.insertion import insert_all
 from metasage.baselines.split import split
 from metasage.improve.nearest import customers, nearest_neighbour
 from metasage.problems import Instance, Solution
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import Indices
 
 EVERY_PROBLEM = ("tsp", "cvrp", "pctsp", "op")
@@ -70,6 +70,6 @@ def farthest_insertion(instance: Instance) -> Solution:
 
 def _solution(instance: Instance, tour: Indices) -> Solution:
     """Turn a tour from node 0 on into a solution; the CVRP's is cut into routes."""
-    if isinstance(instance, CvrpInstance):
+    if isinstance(instance, Cvrp):
         return split(instance, tour[1:])
     return Solution([tour[1:] if instance.problem.has_depot else tour])

@@ -18,7 +18,7 @@ from metasage.baselines.child import DID_NOT_FINISH
 from metasage.baselines.fleet import enough_vehicles
 from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Solution
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.loads import exact_units
 from metasage.problems.metric import Floats
 from metasage.problems.scaling import length_unit
@@ -81,7 +81,7 @@ def _run(data: dict[str, Any], seconds: float, seed: int) -> Solution:
     return Solution(Solver(parameters, verbose=False).solve_cvrp(data).routes)
 
 
-def _data(instance: CvrpInstance, lengths: Floats) -> dict[str, Any]:
+def _data(instance: Cvrp, lengths: Floats) -> dict[str, Any]:
     """Describe an instance to hygese."""
     longest = float(lengths.max())
     unit = length_unit(lengths, _RESOLUTION)
@@ -107,7 +107,7 @@ def _data(instance: CvrpInstance, lengths: Floats) -> dict[str, Any]:
     return data
 
 
-def _loads(instance: CvrpInstance) -> tuple[Floats, float]:
+def _loads(instance: Cvrp) -> tuple[Floats, float]:
     """Return demands and capacity; where nothing is demanded, customers are counted."""
     demand, capacity = exact_units(instance.demand, instance.capacity)
     heaviest = int(demand.max())

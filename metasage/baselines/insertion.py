@@ -7,8 +7,8 @@ import numpy as np
 from metasage.problems import Instance
 from metasage.problems.base import TOLERANCE
 from metasage.problems.metric import Indices
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
 
 
 def insert_all(instance: Instance, order: Indices | None) -> Indices:
@@ -68,15 +68,15 @@ class _Tour:
         self.edges[place : place + 2] = before[place], after[place]
         self.count += 1
         self.length += cost
-        if isinstance(self.instance, PctspInstance):
+        if isinstance(self.instance, Pctsp):
             self.collected += float(self.instance.prize[node])
         return True
 
     def _is_wanted(self, node: int, cost: float) -> bool:
         instance = self.instance
-        if isinstance(instance, OpInstance):
+        if isinstance(instance, Op):
             return self.length + cost <= instance.max_length
-        if isinstance(instance, PctspInstance):
+        if isinstance(instance, Pctsp):
             enough = self.collected >= instance.min_prize * (1 - TOLERANCE)
             return not enough or cost < float(instance.penalty[node])
         return True

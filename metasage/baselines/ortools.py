@@ -19,10 +19,10 @@ from metasage.baselines.heuristics import EVERY_PROBLEM
 from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
 from metasage.problems.scaling import length_unit, nearest_units, units_above, units_below
 
 # Units of the longest edge where lengths are not whole, and of the minimum prize.
@@ -65,24 +65,24 @@ class _Routing:
 
         self.instance = instance
         self.vehicles = 1
-        if isinstance(instance, CvrpInstance):
+        if isinstance(instance, Cvrp):
             enough = enough_vehicles(instance) + _SPARE_VEHICLES
             self.vehicles = min(instance.size, instance.vehicles or enough)
         self.manager = pywrapcp.RoutingIndexManager(instance.num_nodes, self.vehicles, 0)
         self.routing = pywrapcp.RoutingModel(self.manager)
         lengths = instance.length_matrix()
         self.unit = length_unit(lengths, _RESOLUTION)
-        to_units = units_above if isinstance(instance, OpInstance) else nearest_units
+        to_units = units_above if isinstance(instance, Op) else nearest_units
         self.arcs = self.routing.RegisterTransitMatrix(to_units(lengths, self.unit).tolist())
         self.routing.SetArcCostEvaluatorOfAllVehicles(self.arcs)
-        if isinstance(instance, CvrpInstance):
+        if isinstance(instance, Cvrp):
             self._deliver(instance)
-        elif isinstance(instance, OpInstance):
+        elif isinstance(instance, Op):
             self._bound_length(instance)
-        elif isinstance(instance, PctspInstance):
+        elif isinstance(instance, Pctsp):
             self._collect_enough(instance)
 
-    def _deliver(self, instance: CvrpInstance) -> None:
+    def _deliver(self, instance: Cvrp) -> None:
         demand, capacity = exact_units(instance.demand, instance.capacity, MOST_IN_INTEGERS)
         loads = self.routing.RegisterUnaryTransitVector(demand.tolist())
         self.routing.AddDimension(loads, 0, capacity, True, "load")
@@ -93,13 +93,13 @@ class _Routing:
             limit = int(instance.max_route_length * unit * (1 + TOLERANCE))
             self.routing.AddDimension(times, 0, limit, True, "length")
 
-    def _bound_length(self, instance: OpInstance) -> None:
+    def _bound_length(self, instance: Op) -> None:
         limit = int(instance.max_length * self.unit * (1 + TOLERANCE))
         self.routing.AddDimension(self.arcs, 0, limit, True, "length")
         # The least prize is worth more than any tour is long.
         self._make_optional(nearest_units(instance.prize, 2.0 * limit / instance.least_prize))
 
-    def _collect_enough(self, instance: PctspInstance) -> None:
+    def _collect_enough(self, instance: Pctsp) -> None:
         prizes = units_below(instance.prize / instance.min_prize, _RESOLUTION)
         collected = self.routing.RegisterUnaryTransitVector(prizes.tolist())
         total = int(prizes.sum())
@@ -131,12 +131,12 @@ class _Routing:
                 track.offer(Solution(self._routes()))
 
         self.routing.AddAtSolutionCallback(on_solution)
-        if isinstance(self.instance, CvrpInstance):
+        if isinstance(self.instance, Cvrp):
             parameters.first_solution_strategy = strategies.SAVINGS
-        elif isinstance(self.instance, OpInstance):
+        elif isinstance(self.instance, Op):
             parameters.guided_local_search_lambda_coefficient = _OP_GUIDANCE
         self.routing.CloseModelWithParameters(parameters)
-        if isinstance(self.instance, (OpInstance, PctspInstance)):
+        if isinstance(self.instance, (Op, Pctsp)):
             initial = nearest_neighbour(_with_prize_to_spare(self.instance))
             track.offer(initial)
             start = self._assignment(initial)
@@ -158,12 +158,12 @@ class _Routing:
                 index = self.routing.NextVar(index).Value()
             routes.append(route[1:] if self.instance.problem.has_depot else route)
         full = [route for route in routes if route]
-        return full if isinstance(self.instance, CvrpInstance) else routes
+        return full if isinstance(self.instance, Cvrp) else routes
 
 
 def _with_prize_to_spare(instance: Instance) -> Instance:
     """Ask for a little more prize, since the model counts every prize rounded down."""
-    if not isinstance(instance, PctspInstance):
+    if not isinstance(instance, Pctsp):
         return instance
     lost = instance.num_nodes / _RESOLUTION
     return replace(instance, min_prize=instance.min_prize * (1.0 + lost))

@@ -16,13 +16,13 @@ import pyvrp
 from metasage.errors import InputError
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Floats
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
 from metasage.problems.scaling import length_unit, nearest_units, units_above
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 # Units of the longest edge where lengths are not whole. More would outgrow the
 # penalties with which PyVRP drives infeasibility out.
@@ -45,18 +45,18 @@ class PyvrpModel:
         self.instance = instance
         lengths = instance.length_matrix()
         self.unit = length_unit(lengths, _RESOLUTION)
-        if isinstance(instance, CvrpInstance):
+        if isinstance(instance, Cvrp):
             self._demand, self._capacity = exact_units(
                 instance.demand, instance.capacity, MOST_IN_INTEGERS
             )
             self.unit = _priced_unit(self.unit, float(lengths.max()), int(self._demand.max()))
         # An OP's integer tour is no shorter than the real one.
-        to_units = units_above if isinstance(instance, OpInstance) else nearest_units
+        to_units = units_above if isinstance(instance, Op) else nearest_units
         self._lengths = to_units(lengths, self.unit)
         self._durations = np.zeros_like(self._lengths)
         self._service = np.zeros(instance.num_nodes, dtype=np.int64)
         self._longest: int | None = None
-        if isinstance(instance, CvrpInstance) and instance.max_route_length is not None:
+        if isinstance(instance, Cvrp) and instance.max_route_length is not None:
             self._bound_routes(instance.max_route_length, instance.service_time, lengths)
 
     def _bound_routes(self, longest: float, service: Floats | None, lengths: Floats) -> None:
@@ -83,17 +83,17 @@ class PyvrpModel:
 
     def _clients(self, weight: float) -> list[pyvrp.Client]:
         instance, nodes = self.instance, range(1, self.instance.num_nodes)
-        if isinstance(instance, TspInstance):
+        if isinstance(instance, Tsp):
             return [pyvrp.Client(node) for node in nodes]
-        if isinstance(instance, CvrpInstance):
+        if isinstance(instance, Cvrp):
             loads, times = self._demand.tolist(), self._service.tolist()
             return [pyvrp.Client(n, delivery=[loads[n]], service_duration=times[n]) for n in nodes]
-        if isinstance(instance, OpInstance):
+        if isinstance(instance, Op):
             # The least prize is worth more than any tour is long, unless the largest were
             # then worth more than PyVRP can charge for a tour that is too long.
             least = max(instance.least_prize, float(instance.prize.max()) / _MOST_PRIZES)
             worth = instance.prize * (2.0 * instance.max_length / least)
-        elif isinstance(instance, PctspInstance):
+        elif isinstance(instance, Pctsp):
             worth = instance.penalty + weight * instance.prize
         else:
             raise InputError(f"PyVRP does not solve {instance.problem.name} here.")
@@ -101,13 +101,13 @@ class PyvrpModel:
         return [pyvrp.Client(node, prize=int(prizes[node]), required=False) for node in nodes]
 
     def _vehicle(self) -> pyvrp.VehicleType:
-        if isinstance(self.instance, CvrpInstance):
+        if isinstance(self.instance, Cvrp):
             count = min(self.instance.vehicles or self.instance.size, self.instance.size)
             vehicle = pyvrp.VehicleType(count, capacity=[self._capacity])
             if self._longest is None:
                 return vehicle
             return vehicle.replace(shift_duration=self._longest)
-        if isinstance(self.instance, OpInstance):
+        if isinstance(self.instance, Op):
             limit = self.instance.max_length * self.unit * (1 + TOLERANCE)
             return pyvrp.VehicleType(max_distance=int(limit))
         return pyvrp.VehicleType()

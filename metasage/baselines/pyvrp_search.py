@@ -16,8 +16,8 @@ from metasage.baselines.two_opt import two_opt
 from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
 
 # Shares of the time that the rounds of a single tour get. The PCTSP needs many
 # of them to find its weight; the others spend their time best in one, before
@@ -81,7 +81,7 @@ def search_tour(model: PyvrpModel, track: Track, seed: int) -> None:
     the next starts from there.
     """
     instance = model.instance
-    bargain = Bargain(instance) if isinstance(instance, PctspInstance) else None
+    bargain = Bargain(instance) if isinstance(instance, Pctsp) else None
     tour = two_opt(instance, _first_tour(instance, seed))
     track.offer(tour)
     for number, share in enumerate(_POLISHING if bargain is None else _BARGAINING):
@@ -104,7 +104,7 @@ def search_tour(model: PyvrpModel, track: Track, seed: int) -> None:
 
 def _first_tour(instance: Instance, seed: int) -> Solution:
     """Construct a tour; insertion takes neither nodes to leave out nor directions well."""
-    if isinstance(instance, (OpInstance, PctspInstance)) or instance.is_directed:
+    if isinstance(instance, (Op, Pctsp)) or instance.is_directed:
         return nearest_neighbour(instance)
     return random_insertion(instance, seed)
 
@@ -118,7 +118,7 @@ class Collecting(Offering):
 
     def __init__(self, model: PyvrpModel, track: Track, weight: float) -> None:
         super().__init__(model, track)
-        assert isinstance(model.instance, PctspInstance)
+        assert isinstance(model.instance, Pctsp)
         self.prize, self.least = model.instance.prize, model.instance.min_prize
         self.total, self.weight = float(self.prize.sum()), weight
 
@@ -148,7 +148,7 @@ class Bargain:
     factor that shrinks whenever the direction changes.
     """
 
-    instance: PctspInstance
+    instance: Pctsp
     weight: float = 0.0
     step: float = _FIRST_STEP
     collected_enough: bool | None = None

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from metasage.problems import Solution
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
 
@@ -15,7 +15,7 @@ from metasage.problems.metric import Indices
 _BETWEEN_LOOKS = 64
 
 
-def split(instance: CvrpInstance, tour: Indices, deadline: float | None = None) -> Solution:
+def split(instance: Cvrp, tour: Indices, deadline: float | None = None) -> Solution:
     """Cut a tour of customers into routes, each within capacity, of least total length.
 
     Parameters

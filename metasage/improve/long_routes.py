@@ -7,7 +7,7 @@ import numpy as np
 from metasage.improve.improver import seconds_left
 from metasage.improve.single_tour import SingleTourImprover, after_depot
 from metasage.problems import Instance, Solution
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 LONG = 200
 """Customers from which on a route is worth a search of its own."""
@@ -52,7 +52,7 @@ def shorten_long_routes(
         if len(route) >= LONG:
             share = len(route) / instance.size
             nodes = np.array([0, *route])
-            tours = SingleTourImprover(TspInstance(**instance.geometry(nodes)), threads)
+            tours = SingleTourImprover(Tsp(**instance.geometry(nodes)), threads)
             tour = tours.improve(
                 [Solution([range(len(nodes))])],
                 seconds=None if left is None else max(0.0, share * left),

@@ -8,11 +8,11 @@ import numpy as np
 
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
 
 
 def nearest_neighbour(instance: Instance) -> Solution:
@@ -43,33 +43,33 @@ class _Walk:
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.length = self.used = 0.0
-        if isinstance(instance, CvrpInstance):
+        if isinstance(instance, Cvrp):
             self.demand, self.capacity = exact_units(
                 instance.demand, instance.capacity, MOST_IN_INTEGERS
             )
 
     def allowed(self, nodes: Indices, steps: Any) -> Any:
         """Which of the nodes may come next."""
-        if isinstance(self.instance, CvrpInstance):
+        if isinstance(self.instance, Cvrp):
             # Demands rounded up may be too large for any vehicle by a unit.
             return (self.used + self.demand[nodes] <= self.capacity) | (self.used == 0)
-        if isinstance(self.instance, OpInstance):
+        if isinstance(self.instance, Op):
             home = self.instance.lengths(nodes, np.zeros_like(nodes))
             return self.length + steps + home <= self.instance.max_length
         return np.ones(len(nodes), dtype=bool)
 
     def may_end(self) -> bool:
         """Whether the route ends although there are nodes to visit."""
-        if isinstance(self.instance, PctspInstance):
+        if isinstance(self.instance, Pctsp):
             return self.used >= self.instance.min_prize * (1 - TOLERANCE)
         return False
 
     def go(self, node: int, step: float) -> None:
         """Walk to a node."""
         self.length += step
-        if isinstance(self.instance, CvrpInstance):
+        if isinstance(self.instance, Cvrp):
             self.used += float(self.demand[node])
-        elif isinstance(self.instance, PctspInstance):
+        elif isinstance(self.instance, Pctsp):
             self.used += float(self.instance.prize[node])
 
 

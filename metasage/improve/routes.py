@@ -15,7 +15,7 @@ from metasage.improve.numbering import along_curve
 from metasage.improve.places import measured_by_places
 from metasage.improve.single_tour import native_lengths
 from metasage.problems import Instance, Solution, check
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
 
@@ -120,7 +120,7 @@ def _arguments(instance: Instance, nodes: Indices) -> dict[str, Any]:
     arguments = native_lengths(instance)
     if measured_by_places(instance):
         arguments["data"] = np.ascontiguousarray(arguments["data"][nodes])
-    if not isinstance(instance, CvrpInstance):
+    if not isinstance(instance, Cvrp):
         zero = np.zeros(instance.num_nodes, dtype=np.int64)
         return arguments | {"demand": zero, "capacity": 0, "vehicles": 1}
     units, capacity = exact_units(instance.demand, instance.capacity, MOST_IN_INTEGERS)

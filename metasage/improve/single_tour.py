@@ -12,8 +12,8 @@ import metasage._native as _native
 from metasage.improve.improver import Improver, seconds_left
 from metasage.improve.places import Places, measured_by_places
 from metasage.problems import Instance, Solution
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
 
 Tour = NDArray[np.int32]
 AnyInt = TypeVar("AnyInt", np.int32, np.int64)
@@ -117,9 +117,9 @@ def native_lengths(instance: Instance) -> dict[str, Any]:
 def _arguments(instance: Instance, places: Places | None) -> dict[str, Any]:
     """Describe an instance to the native search, place by place if nodes share some."""
     arguments = native_lengths(instance) | {"problem": instance.problem.name}
-    if isinstance(instance, OpInstance):
+    if isinstance(instance, Op):
         arguments |= {"prize": instance.prize, "bound": instance.max_length}
-    if isinstance(instance, PctspInstance):
+    if isinstance(instance, Pctsp):
         arguments |= {"prize": instance.prize, "penalty": instance.penalty}
         arguments["bound"] = instance.min_prize
     if places is not None:

@@ -14,7 +14,7 @@ from metasage.io.nodes import Nodes, find_depot, read_nodes
 from metasage.io.scan import Document
 from metasage.io.section import Section, is_number, words
 from metasage.io.solution import FileSolution
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.instance import LARGEST_VALUE
 from metasage.problems.metric import Floats
 
@@ -24,7 +24,7 @@ _MOST_DIGITS = 15
 _ROUTE = re.compile(rb"(?:^|[\r\n])[ \t]*route[ \t#0-9]*:", re.IGNORECASE)
 
 
-def read_cvrp(document: Document, name: str) -> CvrpInstance:
+def read_cvrp(document: Document, name: str) -> Cvrp:
     """Build an instance of the CVRP."""
     capacity = document.number("CAPACITY")
     nodes = read_nodes(document, directed=True)
@@ -44,9 +44,7 @@ def read_cvrp(document: Document, name: str) -> CvrpInstance:
         times = _per_node(nodes, section, "service time")
         _require_none(times, depot, nodes, section, "service time")
         limits["service_time"] = times[order]
-    return CvrpInstance(
-        name=name, demand=demand[order], capacity=capacity, **limits, **nodes.fields(order)
-    )
+    return Cvrp(name=name, demand=demand[order], capacity=capacity, **limits, **nodes.fields(order))
 
 
 def is_routes(data: bytes) -> bool:

@@ -9,14 +9,14 @@ import numpy as np
 from metasage.errors import InputError
 from metasage.io.section import LARGEST_NUMBER
 from metasage.numbers import plain
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.instance import Instance, Solution
 from metasage.problems.metric import METRICS, Floats, Indices
-from metasage.problems.op import OpInstance
-from metasage.problems.tsp import TspInstance
+from metasage.problems.op import Op
+from metasage.problems.tsp import Tsp
 
 
-def tsp_text(instance: TspInstance) -> str:
+def tsp_text(instance: Tsp) -> str:
     """Return an instance of the TSP in TSPLIB's format."""
     order = _file_order(instance)
     if instance.coords is None and instance.labels[order[0]] != 1:
@@ -30,7 +30,7 @@ def tsp_text(instance: TspInstance) -> str:
     )
 
 
-def cvrp_text(instance: CvrpInstance) -> str:
+def cvrp_text(instance: Cvrp) -> str:
     """Return an instance of the CVRP in CVRPLIB's format."""
     if instance.demand[0] != 0:
         raise InputError("the depot has a demand, which a .vrp file cannot express; .json can.")
@@ -50,7 +50,7 @@ def cvrp_text(instance: CvrpInstance) -> str:
     )
 
 
-def op_text(instance: OpInstance) -> str:
+def op_text(instance: Op) -> str:
     """Return an instance of the OP in OPLib's format."""
     order = _file_order(instance)
     return _text(
@@ -66,7 +66,7 @@ def op_text(instance: OpInstance) -> str:
     )
 
 
-def tour_text(instance: TspInstance, solution: Solution, objective: float) -> str:
+def tour_text(instance: Tsp, solution: Solution, objective: float) -> str:
     """Return a tour in TSPLIB's format."""
     nodes = [node for route in solution.labelled(instance) for node in route]
     return _text(
@@ -82,7 +82,7 @@ def tour_text(instance: TspInstance, solution: Solution, objective: float) -> st
     )
 
 
-def op_solution_text(instance: OpInstance, solution: Solution, objective: float) -> str:
+def op_solution_text(instance: Op, solution: Solution, objective: float) -> str:
     """Return a solution of the OP in OPLib's format."""
     tour = [0, *(node for route in solution.routes for node in route)]
     length = instance.tour_length(np.array(tour))
@@ -168,7 +168,7 @@ def _per_node(section: str, instance: Instance, values: Floats, order: Indices) 
     return [section, *(f"{instance.labels[node]} {plain(values[node])}" for node in order)]
 
 
-def _limits(instance: CvrpInstance) -> list[str]:
+def _limits(instance: Cvrp) -> list[str]:
     """Return the keys of what is limited beside the load."""
     keys = {
         "VEHICLES": instance.vehicles,
@@ -178,13 +178,13 @@ def _limits(instance: CvrpInstance) -> list[str]:
     return [f"{key} : {plain(value)}" for key, value in keys.items() if value is not None]
 
 
-def _service_times(instance: CvrpInstance, order: Indices) -> list[str]:
+def _service_times(instance: Cvrp, order: Indices) -> list[str]:
     if instance.service_time is None or _common_service_time(instance) is not None:
         return []
     return _per_node("SERVICE_TIME_SECTION", instance, instance.service_time, order)
 
 
-def _common_service_time(instance: CvrpInstance) -> float | None:
+def _common_service_time(instance: Cvrp) -> float | None:
     """Return the service time of every customer, if it is one number, which 0 would not be."""
     times = [] if instance.service_time is None else np.unique(instance.service_time[1:]).tolist()
     return float(times[0]) if len(times) == 1 and times[0] > 0 else None

@@ -8,10 +8,10 @@ from metasage.errors import InputError
 from metasage.io.nodes import find_depot, read_nodes
 from metasage.io.scan import Document
 from metasage.io.solution import FileSolution
-from metasage.problems.op import OpInstance
+from metasage.problems.op import Op
 
 
-def read_op(document: Document, name: str) -> OpInstance:
+def read_op(document: Document, name: str) -> Op:
     """Build an instance of the OP; the depot is the first node if none is named."""
     max_length = document.number("COST_LIMIT")
     nodes = read_nodes(document, directed=False)
@@ -21,7 +21,7 @@ def read_op(document: Document, name: str) -> OpInstance:
         row = int(np.argmax(section.table()[:, 1] < 0))
         raise InputError("a score is negative.", document.path, section.line_of(2 * row))
     order = nodes.depot_first(find_depot(document, nodes) or 0)
-    return OpInstance(name=name, prize=prize[order], max_length=max_length, **nodes.fields(order))
+    return Op(name=name, prize=prize[order], max_length=max_length, **nodes.fields(order))
 
 
 def read_sequence(document: Document) -> FileSolution:

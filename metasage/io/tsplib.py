@@ -6,16 +6,16 @@ from metasage.errors import InputError
 from metasage.io.nodes import read_nodes
 from metasage.io.scan import Document
 from metasage.io.solution import FileSolution
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 
-def read_tsp(document: Document, name: str) -> TspInstance:
+def read_tsp(document: Document, name: str) -> Tsp:
     """Build an instance of the TSP."""
     if "SALESMEN" in document.fields and document.count("SALESMEN") != 1:
         raise InputError(
             "more than one salesman is not supported.", document.path, document.line("SALESMEN")
         )
-    return TspInstance(name=name, **read_nodes(document, directed=True).fields())
+    return Tsp(name=name, **read_nodes(document, directed=True).fields())
 
 
 def read_tour(document: Document) -> FileSolution:

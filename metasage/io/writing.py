@@ -15,11 +15,12 @@ from metasage.io.files import AnyPath, located, write_atomically
 from metasage.io.json_format import problem_fields
 from metasage.io.keywords import cvrp_text, op_solution_text, op_text, tour_text, tsp_text
 from metasage.numbers import plain
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.base import check
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.instance import Instance, Solution
-from metasage.problems.op import OpInstance
+from metasage.problems.op import Op
 from metasage.problems.sets import InstanceSet
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 _INSTANCE_TEXTS: dict[str, tuple[str, Any]] = {
     ".tsp": ("tsp", tsp_text),
@@ -71,7 +72,9 @@ def write_set(path: AnyPath, instance_set: InstanceSet) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def write_solution(path: AnyPath, instance: Instance, solution: Solution, objective: float) -> None:
+def write_solution(
+    path: AnyPath, instance: Instance, solution: Solution, objective: float | None = None
+) -> None:
     """Write a solution.
 
     Parameters
@@ -84,7 +87,7 @@ def write_solution(path: AnyPath, instance: Instance, solution: Solution, object
     solution
         The solution.
     objective
-        Its objective in the problem's own sense.
+        Its objective in the problem's own sense; by default the checker measures it.
 
     Raises
     ------
@@ -92,6 +95,8 @@ def write_solution(path: AnyPath, instance: Instance, solution: Solution, object
         If the problem has no such format or the file cannot be written.
     """
     require_solution_suffix(path, instance)
+    if objective is None:
+        objective = _measured(instance, solution, path)
     if not math.isfinite(objective):
         raise InputError(f"the objective {objective} is not a finite number.", path)
     if Path(path).suffix.lower() == ".json":
@@ -102,13 +107,20 @@ def write_solution(path: AnyPath, instance: Instance, solution: Solution, object
                 "routes": solution.labelled(instance),
             }
         )
-    elif isinstance(instance, TspInstance):
+    elif isinstance(instance, Tsp):
         text = tour_text(instance, solution, objective)
-    elif isinstance(instance, OpInstance):
+    elif isinstance(instance, Op):
         text = op_solution_text(instance, solution, objective)
     else:
-        text = _routes_text(cast(CvrpInstance, instance), solution, objective)
+        text = _routes_text(cast(Cvrp, instance), solution, objective)
     write_atomically(path, text)
+
+
+def _measured(instance: Instance, solution: Solution, path: AnyPath) -> float:
+    verdict = check(instance, solution)
+    if verdict.objective is None:
+        raise InputError(f"the solution cannot be written: {verdict.violation}", path)
+    return verdict.objective
 
 
 def require_solution_suffix(path: AnyPath, instance: Instance) -> None:
@@ -122,7 +134,7 @@ def require_solution_suffix(path: AnyPath, instance: Instance) -> None:
         )
 
 
-def _routes_text(instance: CvrpInstance, solution: Solution, objective: float) -> str:
+def _routes_text(instance: Cvrp, solution: Solution, objective: float) -> str:
     # Customers are counted from 1 in the order of the file, and so are the indices.
     lines = [
         f"Route #{number}: {' '.join(map(str, route))}"

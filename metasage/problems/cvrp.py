@@ -38,8 +38,8 @@ _LARGEST_DEMAND = 9
 _CUSTOMERS_OF_A_ROUTE = (3, 6, 25)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CvrpInstance(Instance):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Cvrp(Instance):
     """An instance of the CVRP; what is not given is unlimited.
 
     Parameters
@@ -97,13 +97,13 @@ class CvrpInstance(Instance):
         return self.vehicles is not None or self.max_route_length is not None
 
 
-class Cvrp(Problem):
+class CvrpProblem(Problem):
     """Capacitated vehicle routing problem."""
 
     name = "cvrp"
     single_tour = False
     directed = True
-    instance_class = CvrpInstance
+    instance_class = Cvrp
     set_fields = ("depot", "loc", "demand", "capacity")
     num_features = 3
     constants = ("capacity",)
@@ -125,15 +125,15 @@ class Cvrp(Problem):
         mean_demand = (1 + _LARGEST_DEMAND) / 2
         return {"capacity": np.maximum(np.round(customers * mean_demand), _LARGEST_DEMAND)}
 
-    def from_arrays(self, arrays: Arrays, name: str = "") -> CvrpInstance:
-        return CvrpInstance(
+    def from_arrays(self, arrays: Arrays, name: str = "") -> Cvrp:
+        return Cvrp(
             coords=np.concatenate([arrays["depot"][None], arrays["loc"]]),
             demand=np.concatenate([[0.0], arrays["demand"]]),
             capacity=float(arrays["capacity"]),
             name=name,
         )
 
-    def facts(self, instance: CvrpInstance) -> dict[str, float]:
+    def facts(self, instance: Cvrp) -> dict[str, float]:
         facts = {
             "capacity": instance.capacity,
             "total demand": float(instance.demand[1:].sum()),
@@ -147,7 +147,7 @@ class Cvrp(Problem):
             facts["total service time"] = float(instance.service_time.sum())
         return facts
 
-    def infeasibility(self, instance: CvrpInstance) -> str | None:
+    def infeasibility(self, instance: Cvrp) -> str | None:
         if instance.size == 0:
             return None
         worst = 1 + int(np.argmax(instance.demand[1:]))
@@ -164,7 +164,7 @@ class Cvrp(Problem):
             )
         return find_out_of_reach(instance)
 
-    def check(self, instance: CvrpInstance, solution: Solution) -> Check:
+    def check(self, instance: Cvrp, solution: Solution) -> Check:
         if violation := find_strays(instance, solution):
             return Check(None, violation)
         routes = solution.routes
@@ -195,12 +195,12 @@ class Cvrp(Problem):
                 routes.append([])
         return Solution([route for route in routes if route])
 
-    def why_no_network(self, instance: CvrpInstance) -> str | None:
+    def why_no_network(self, instance: Cvrp) -> str | None:
         if instance.is_limited:
             return "limits on vehicles or routes are beyond the networks"
         return super().why_no_network(instance)
 
-    def network_fields(self, instance: CvrpInstance, scale: float) -> Arrays:
+    def network_fields(self, instance: Cvrp, scale: float) -> Arrays:
         demand, capacity = exact_units(instance.demand, instance.capacity)
         return {"demand": demand.astype(np.float32), "capacity": np.array(capacity, np.float32)}
 
@@ -242,9 +242,9 @@ class CvrpRules(Rules):
         self.done = self._all_customers_visited()
 
 
-def with_vehicles(instance: Instance, vehicles: int) -> CvrpInstance:
+def with_vehicles(instance: Instance, vehicles: int) -> Cvrp:
     """Return the same instance with another number of vehicles."""
-    if not isinstance(instance, CvrpInstance):
+    if not isinstance(instance, Cvrp):
         raise InputError(f"vehicles are counted in the cvrp, and this is {instance.problem.name}.")
     return replace(instance, vehicles=vehicles)
 

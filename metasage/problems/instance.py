@@ -11,6 +11,7 @@ import numpy as np
 from metasage.errors import InputError
 from metasage.problems.metric import (
     EXACT_2D,
+    EXPLICIT,
     Floats,
     Indices,
     Metric,
@@ -31,7 +32,7 @@ AnyInstance = TypeVar("AnyInstance", bound="Instance")
 _ROWS = 256
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Instance:
     """One instance to be solved, in the units of the original data.
 
@@ -44,7 +45,7 @@ class Instance:
         Coordinates of the nodes, shape ``(num_nodes, 2)``; None where only a
         matrix of lengths is known.
     metric
-        How edges are measured.
+        How edges are measured: by default by the matrix, or else as the straight line.
     matrix
         Lengths of all edges, for the metric ``EXPLICIT`` alone: from the node of the
         row to that of the column.
@@ -57,18 +58,22 @@ class Instance:
     problem: ClassVar[Problem]
 
     coords: Floats | None = None
-    metric: Metric = EXACT_2D
+    metric: Metric = field(default=None)  # type: ignore[assignment]
     matrix: Floats | None = None
     labels: Indices = field(default=None)  # type: ignore[arg-type]
     name: str = ""
 
     def __post_init__(self) -> None:
+        if not hasattr(self, "problem"):
+            raise InputError("this class is the base of instances: make a Tsp, Cvrp, Pctsp or Op.")
+        if self.metric is None:
+            object.__setattr__(self, "metric", EXACT_2D if self.matrix is None else EXPLICIT)
         if (self.metric.name == "EXPLICIT") != (self.matrix is not None):
             raise InputError("a matrix of lengths and the metric EXPLICIT go together.")
         if self.coords is None and self.matrix is None:
             raise InputError("an instance needs coordinates or a matrix of lengths.")
         if self.coords is not None:
-            self._store("coords", self.coords, (len(self.coords), 2), signed=True)
+            self._store("coords", self.coords, (_count("coords", self.coords), 2), signed=True)
         if self.matrix is not None:
             self._store_matrix(self.matrix)
         if self.num_nodes < 1:
@@ -79,9 +84,14 @@ class Instance:
             raise InputError("every node needs a number of its own.")
         object.__setattr__(self, "labels", labels)
 
+    def __repr__(self) -> str:
+        name = f" '{self.name}'" if self.name else ""
+        return f"<{self.problem.name}{name} of {self.size} nodes>"
+
     def _store_matrix(self, values: Floats) -> None:
         """Validate the matrix of lengths and keep it with nothing on its diagonal."""
-        self._store("matrix", values, (len(values), len(values)))
+        count = _count("matrix", values)
+        self._store("matrix", values, (count, count))
         assert self.matrix is not None
         if self.coords is not None and len(self.coords) != len(self.matrix):
             raise InputError(
@@ -186,6 +196,14 @@ class Instance:
     def with_rounding(self: AnyInstance, rounding: Rounding) -> AnyInstance:
         """Return the same instance with edges rounded in another way."""
         return replace(self, metric=self.metric.rounded(rounding))
+
+
+def _count(name: str, values: object) -> int:
+    """Return the number of rows of what a user gave."""
+    try:
+        return len(values)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"{name} must have a row for each node.") from None
 
 
 @dataclass(frozen=True)

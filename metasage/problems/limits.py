@@ -12,10 +12,10 @@ from metasage.problems.loads import load_limit
 from metasage.problems.metric import Floats, Indices
 
 if TYPE_CHECKING:
-    from metasage.problems.cvrp import CvrpInstance
+    from metasage.problems.cvrp import Cvrp
 
 
-def find_excess(instance: CvrpInstance, walk: Indices, steps: Floats) -> str | None:
+def find_excess(instance: Cvrp, walk: Indices, steps: Floats) -> str | None:
     """Name a limit that routes exceed.
 
     Parameters
@@ -42,14 +42,14 @@ def find_excess(instance: CvrpInstance, walk: Indices, steps: Floats) -> str | N
     return None
 
 
-def least_vehicles(instance: CvrpInstance) -> int:
+def least_vehicles(instance: Cvrp) -> int:
     """Return how many vehicles the demands fill, of which no solution has fewer."""
     # As much slack again as the checker has, since sums are not exact either.
     room = load_limit(instance.demand, instance.capacity) * (1 + TOLERANCE)
     return math.ceil(float(instance.demand[1:].sum()) / room)
 
 
-def find_out_of_reach(instance: CvrpInstance) -> str | None:
+def find_out_of_reach(instance: Cvrp) -> str | None:
     """Name a customer that no route has the length for, where that is certain."""
     longest = instance.max_route_length
     if longest is None:
@@ -68,13 +68,13 @@ def find_out_of_reach(instance: CvrpInstance) -> str | None:
     )
 
 
-def _service(instance: CvrpInstance) -> Floats:
+def _service(instance: Cvrp) -> Floats:
     if instance.service_time is None:
         return np.zeros(instance.num_nodes)
     return instance.service_time
 
 
-def _least_ways(instance: CvrpInstance, home: bool) -> Floats:
+def _least_ways(instance: Cvrp, home: bool) -> Floats:
     """Return the least that the way from the depot to each node takes, or that home.
 
     This is Dijkstra's algorithm. Service counts at the end of each step, so that both

@@ -33,8 +33,8 @@ TOUR_LENGTHS: dict[int, float] = {20: 2, 50: 3, 100: 4, 200: 4, 400: 4, 500: 5, 
 _BY_DISTANCE, _EQUAL = 0.6, 0.2
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class OpInstance(Instance):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Op(Instance):
     """An instance of the OP.
 
     Parameters
@@ -60,13 +60,13 @@ class OpInstance(Instance):
         return float(worthy.min()) if worthy.size else 1.0
 
 
-class Op(Problem):
+class OpProblem(Problem):
     """Orienteering problem, with prizes that grow with the distance to the depot."""
 
     name = "op"
     sense = "max"
     keeps_lengths = True
-    instance_class = OpInstance
+    instance_class = Op
     set_fields = ("depot", "loc", "prize", "max_length")
     num_features = 3
     constants = ("max_length",)
@@ -92,15 +92,15 @@ class Op(Problem):
         prize = np.where(chance < _BY_DISTANCE, arrays["prize"], others)
         return {"prize": prize, "max_length": length}
 
-    def from_arrays(self, arrays: Arrays, name: str = "") -> OpInstance:
-        return OpInstance(
+    def from_arrays(self, arrays: Arrays, name: str = "") -> Op:
+        return Op(
             coords=np.concatenate([arrays["depot"][None], arrays["loc"]]),
             prize=np.concatenate([[0.0], arrays["prize"]]),
             max_length=float(arrays["max_length"]),
             name=name,
         )
 
-    def facts(self, instance: OpInstance) -> dict[str, float]:
+    def facts(self, instance: Op) -> dict[str, float]:
         home = instance.lengths(
             np.zeros(instance.num_nodes, dtype=np.int64), np.arange(instance.num_nodes)
         )
@@ -111,7 +111,7 @@ class Op(Problem):
             "customers within reach": float(near[1:].sum()),
         }
 
-    def check(self, instance: OpInstance, solution: Solution) -> Check:
+    def check(self, instance: Op, solution: Solution) -> Check:
         if violation := find_strays(instance, solution):
             return Check(None, violation)
         nodes = [node for route in solution.routes for node in route]
@@ -124,11 +124,11 @@ class Op(Problem):
             violation = f"the tour is {length:g} long, of at most {instance.max_length:g}."
         return Check(objective, violation)
 
-    def objectives(self, instance: OpInstance, actions: Indices) -> Floats:
+    def objectives(self, instance: Op, actions: Indices) -> Floats:
         customers = np.where(actions == 0, 0.0, instance.prize[actions])
         return np.asarray(instance.prize[0] + customers.sum(axis=1))
 
-    def network_fields(self, instance: OpInstance, scale: float) -> Arrays:
+    def network_fields(self, instance: Op, scale: float) -> Arrays:
         largest = float(instance.prize[1:].max(initial=0.0)) or 1.0
         return {
             "prize": instance.prize / largest,

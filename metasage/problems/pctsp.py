@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _LEAST_TOTAL = 1.05
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PctspInstance(Instance):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Pctsp(Instance):
     """An instance of the PCTSP.
 
     Parameters
@@ -61,11 +61,11 @@ class PctspInstance(Instance):
         self._store_number("min_prize", self.min_prize)
 
 
-class Pctsp(Problem):
+class PctspProblem(Problem):
     """Prize-collecting travelling salesman problem (deterministic prizes)."""
 
     name = "pctsp"
-    instance_class = PctspInstance
+    instance_class = Pctsp
     set_fields = ("depot", "loc", "penalty", "prize")
     num_features = 4
     constants = ("max_length",)
@@ -91,28 +91,28 @@ class Pctsp(Problem):
             "prize": prize * np.maximum(_LEAST_TOTAL / total, 1.0),
         }
 
-    def from_arrays(self, arrays: Arrays, name: str = "") -> PctspInstance:
-        return PctspInstance(
+    def from_arrays(self, arrays: Arrays, name: str = "") -> Pctsp:
+        return Pctsp(
             coords=np.concatenate([arrays["depot"][None], arrays["loc"]]),
             prize=np.concatenate([[0.0], arrays["prize"]]),
             penalty=np.concatenate([[0.0], arrays["penalty"]]),
             name=name,
         )
 
-    def facts(self, instance: PctspInstance) -> dict[str, float]:
+    def facts(self, instance: Pctsp) -> dict[str, float]:
         return {
             "minimum prize": instance.min_prize,
             "total prize": float(instance.prize.sum()),
             "total penalty": float(instance.penalty.sum()),
         }
 
-    def infeasibility(self, instance: PctspInstance) -> str | None:
+    def infeasibility(self, instance: Pctsp) -> str | None:
         total = float(instance.prize.sum())
         if total < instance.min_prize * (1 - TOLERANCE):
             return f"all prizes together are {total:g}, below the minimum {instance.min_prize:g}."
         return None
 
-    def check(self, instance: PctspInstance, solution: Solution) -> Check:
+    def check(self, instance: Pctsp, solution: Solution) -> Check:
         if violation := find_strays(instance, solution):
             return Check(None, violation)
         nodes = [node for route in solution.routes for node in route]
@@ -126,12 +126,12 @@ class Pctsp(Problem):
             violation = f"the tour collects {collected:g} of at least {instance.min_prize:g}."
         return Check(objective, violation)
 
-    def objectives(self, instance: PctspInstance, actions: Indices) -> Floats:
+    def objectives(self, instance: Pctsp, actions: Indices) -> Floats:
         penalty = np.tile(instance.penalty, (len(actions), 1))
         np.put_along_axis(penalty, actions, 0.0, axis=1)
         return np.asarray(super().objectives(instance, actions) + penalty.sum(axis=1))
 
-    def network_fields(self, instance: PctspInstance, scale: float) -> Arrays:
+    def network_fields(self, instance: Pctsp, scale: float) -> Arrays:
         return {"prize": instance.prize / instance.min_prize, "penalty": instance.penalty / scale}
 
     def features(self, batch: Batch) -> Tensor:

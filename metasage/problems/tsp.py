@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from metasage.problems.batch import Batch
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TspInstance(Instance):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Tsp(Instance):
     """An instance of the TSP: places and a metric, nothing more."""
 
 
-class Tsp(Problem):
+class TspProblem(Problem):
     """Travelling salesman problem."""
 
     name = "tsp"
     has_depot = False
     directed = True
-    instance_class = TspInstance
+    instance_class = Tsp
     set_fields = ("loc",)
     num_features = 2
     scalar_context = False
@@ -46,10 +46,10 @@ class Tsp(Problem):
     ) -> Arrays:
         return {}
 
-    def from_arrays(self, arrays: Arrays, name: str = "") -> TspInstance:
-        return TspInstance(coords=arrays["loc"], name=name)
+    def from_arrays(self, arrays: Arrays, name: str = "") -> Tsp:
+        return Tsp(coords=arrays["loc"], name=name)
 
-    def check(self, instance: TspInstance, solution: Solution) -> Check:
+    def check(self, instance: Tsp, solution: Solution) -> Check:
         if violation := find_strays(instance, solution):
             return Check(None, violation)
         nodes = np.concatenate([[], *solution.routes]).astype(np.int64)
@@ -60,7 +60,7 @@ class Tsp(Problem):
         )
         return Check(instance.tour_length(nodes), violation)
 
-    def network_fields(self, instance: TspInstance, scale: float) -> Arrays:
+    def network_fields(self, instance: Tsp, scale: float) -> Arrays:
         return {}
 
     def features(self, batch: Batch) -> Tensor:

@@ -8,13 +8,13 @@ from metasage.adaptation.result import Incumbent
 from metasage.adaptation.solve import solve
 from metasage.errors import InputError
 from metasage.problems import Solution
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import EXPLICIT
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 # 0 -> 1 -> 2 -> 0 is 1 + 2 + 3; the other way round it is 30 + 20 + 10.
-DIRECTED = TspInstance(matrix=[[0, 1, 30], [10, 0, 2], [3, 20, 0]], metric=EXPLICIT)
-LIMITED = CvrpInstance(
+DIRECTED = Tsp(matrix=[[0, 1, 30], [10, 0, 2], [3, 20, 0]], metric=EXPLICIT)
+LIMITED = Cvrp(
     coords=[[0, 0], [0, 3], [4, 3], [4, 0]], demand=[0, 1, 1, 1], capacity=9, max_route_length=12
 )
 

@@ -2,7 +2,7 @@ import xml.etree.ElementTree as ElementTree
 
 import metasage
 from metasage.problems.metric import EXPLICIT
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 
 def result_of(instance) -> metasage.Result:
@@ -15,7 +15,7 @@ def result_of(instance) -> metasage.Result:
 
 
 def test_a_notebook_shows_facts_and_picture():
-    instance = TspInstance(coords=[[0, 0], [3, 0], [3, 4]], name="triangle")
+    instance = Tsp(coords=[[0, 0], [3, 0], [3, 4]], name="triangle")
     page = ElementTree.fromstring(f"<div>{result_of(instance)._repr_html_()}</div>")
     facts = {row[0].text: row[1].text for row in page.find("table")}
     assert facts["instance"] == "triangle"
@@ -28,7 +28,7 @@ def test_a_notebook_shows_facts_and_picture():
 
 
 def test_without_coordinates_there_are_facts_alone():
-    instance = TspInstance(matrix=[[0, 1], [1, 0]], metric=EXPLICIT)
+    instance = Tsp(matrix=[[0, 1], [1, 0]], metric=EXPLICIT)
     page = result_of(instance)._repr_html_()
     assert "<td>2</td>" in page
     assert "<svg" not in page

@@ -23,11 +23,11 @@ from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImpro
 from metasage.adaptation.task import Task
 from metasage.errors import InfeasibleError, InputError, OutsideTraining
 from metasage.problems import Solution, check
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import METRICS
-from metasage.problems.op import OpInstance
+from metasage.problems.op import Op
 from metasage.problems.sets import generate
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 from metasage.rollout import get_engine
 from metasage.rollout.interface import DeadlineReached, Decoding
 
@@ -87,7 +87,7 @@ def test_curves_only_improve(model):
 
 def test_the_incumbent_is_chosen_by_rounded_lengths(tsp_model):
     coords = np.random.default_rng(0).integers(0, 6, (12, 2))
-    instance = TspInstance(coords=coords, metric=METRICS["EUC_2D"])
+    instance = Tsp(coords=coords, metric=METRICS["EUC_2D"])
     result = solve(instance, Sampling(iterations=2), model=tsp_model)
     assert result.objective == int(result.objective)
     assert result.objective == check(instance, result.best).objective
@@ -116,11 +116,11 @@ def test_tiny_instances_are_solved(model, size):
 
 
 def test_equal_places_are_solved(tsp_model):
-    assert solve(TspInstance(coords=[[7, 7]] * 5), model=tsp_model).objective == 0
+    assert solve(Tsp(coords=[[7, 7]] * 5), model=tsp_model).objective == 0
 
 
 def test_an_impossible_demand_is_named():
-    instance = CvrpInstance(coords=[[0, 0], [1, 1]], demand=[0, 9], capacity=5)
+    instance = Cvrp(coords=[[0, 0], [1, 1]], demand=[0, 9], capacity=5)
     with pytest.raises(InfeasibleError, match="customer 1 demands 9"):
         solve(instance)
 
@@ -229,7 +229,7 @@ def test_a_process_that_dies_is_told_and_loses_nothing(tsp_model, tmp_path):
 
 @pytest.mark.parametrize("improve", ["none", "final"])
 def test_a_depot_alone_needs_no_rollouts(improve):
-    alone = OpInstance(coords=[[0.5, 0.5]], prize=[3.0], max_length=1.0)
+    alone = Op(coords=[[0.5, 0.5]], prize=[3.0], max_length=1.0)
     found = solve(alone, Sage(iterations=2), improve=improve)
     assert found.feasible
     assert found.objective == 3

@@ -11,7 +11,7 @@ from metasage.baselines.split import split
 from metasage.baselines.two_opt import two_opt
 from metasage.improve.nearest import nearest_neighbour
 from metasage.problems.batch import Batch
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 
 from .conftest import every_solution, optimum, small_instance
 
@@ -108,7 +108,7 @@ def test_two_opt_leaves_no_reversal_that_helps():
 
 
 def test_a_demand_within_the_tolerance_of_the_capacity_has_a_route():
-    instance = CvrpInstance(
+    instance = Cvrp(
         coords=np.random.default_rng(0).uniform(size=(4, 2)),
         demand=[0, 1000.0000005, 3.3333333, 1 / 3],
         capacity=1000,

@@ -11,20 +11,20 @@ from metasage.baselines.base import LIMITS
 from metasage.baselines.executables import for_program
 from metasage.baselines.fleet import enough_vehicles
 from metasage.errors import InputError
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import EXPLICIT, METRICS
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 from .conftest import optimum
 
 # Three customers near the depot and two far away, which one vehicle can all serve.
-SQUARE = CvrpInstance(
+SQUARE = Cvrp(
     coords=[[0, 0], [0, 10], [10, 10], [10, 0], [-30, 0], [-30, 10]],
     demand=[0, 1, 1, 1, 1, 1],
     capacity=5,
 )
 # One vehicle goes to the two far ones, unless there are but two, who then share them.
-STARS = CvrpInstance(
+STARS = Cvrp(
     coords=[[0, 0], [9, 0], [-9, 0], [0, 30], [1, 30]],
     demand=[0, 3, 3, 2, 2],
     capacity=5,
@@ -69,7 +69,7 @@ def test_the_best_directed_tour_is_found(name):
     baseline = get_baseline(name)
     if not baseline.is_available():
         pytest.skip(f"{name} is not installed")
-    tour = directed(TspInstance(coords=SQUARE.coords))
+    tour = directed(Tsp(coords=SQUARE.coords))
     back = metasage.Solution([baseline.solve(tour, 1.5, 1).solution.routes[0][::-1]])
     assert baseline.solve(tour, 1.5, 1).objective == optimum(tour)
     assert metasage.check(tour, back).objective > optimum(tour)
@@ -79,7 +79,7 @@ def test_decimal_lengths_are_kept_by_solvers_that_count_in_integers():
     # A route through both takes 2.0 + 2 sin(0.1) exactly; its edges have no decimal end.
     angles = np.array([0.0, 0.2])
     coords = np.vstack([[0, 0], np.c_[np.cos(angles), np.sin(angles)]])
-    instance = CvrpInstance(coords=coords, demand=[0, 1, 1], capacity=2)
+    instance = Cvrp(coords=coords, demand=[0, 1, 1], capacity=2)
     both = 2 + 2 * np.sin(0.1)
     for longest, routes in ((both * (1 + 1e-3), 1), (both * (1 - 1e-6), 2)):
         limited = replace(instance, max_route_length=longest)

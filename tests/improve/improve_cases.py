@@ -7,11 +7,11 @@ from itertools import combinations, permutations
 import numpy as np
 
 from metasage.problems import Instance, Solution, check
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import EXACT_2D, Metric
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
-from metasage.problems.tsp import TspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
+from metasage.problems.tsp import Tsp
 
 PROBLEMS = ("tsp", "pctsp", "op", "cvrp")
 
@@ -30,17 +30,17 @@ def make_instance(
     weights = random.integers(1, 10, nodes).astype(float)
     weights[0] = 0
     if problem == "tsp":
-        return TspInstance(**common)
+        return Tsp(**common)
     if problem == "cvrp":
-        return CvrpInstance(**common, demand=weights, capacity=20.0)
-    size = TspInstance(**common).tour_length(np.arange(nodes))
+        return Cvrp(**common, demand=weights, capacity=20.0)
+    size = Tsp(**common).tour_length(np.arange(nodes))
     if problem == "op":
         half = (0.35 if matrix is not None else 0.7) * size / np.sqrt(nodes)
-        return OpInstance(**common, prize=weights, max_length=max(half, 1e-6))
+        return Op(**common, prize=weights, max_length=max(half, 1e-6))
     penalty = random.uniform(0, size / nodes, nodes)
     penalty[0] = 0
     least = max(weights.sum() / 2, 1e-6)
-    return PctspInstance(**common, prize=weights, penalty=penalty, min_prize=least)
+    return Pctsp(**common, prize=weights, penalty=penalty, min_prize=least)
 
 
 def optimum(instance: Instance) -> float:
@@ -55,10 +55,10 @@ def optimum(instance: Instance) -> float:
         for count in range(instance.num_nodes)
         for subset in combinations(range(1, instance.num_nodes), count)
     }
-    if isinstance(instance, OpInstance):
+    if isinstance(instance, Op):
         fits = [s for s, length in lengths.items() if length <= instance.max_length]
         return float(max(instance.prize[[0, *s]].sum() for s in fits))
-    if isinstance(instance, PctspInstance):
+    if isinstance(instance, Pctsp):
         total = instance.penalty.sum()
         return float(
             min(
@@ -67,7 +67,7 @@ def optimum(instance: Instance) -> float:
                 if instance.prize[list(s)].sum() >= instance.min_prize
             )
         )
-    assert isinstance(instance, CvrpInstance)
+    assert isinstance(instance, Cvrp)
     fits = [s for s in lengths if s and instance.demand[list(s)].sum() <= instance.capacity]
 
     def cover(left: frozenset[int]) -> float:

@@ -13,7 +13,7 @@ from improve_cases import PROBLEMS, make_instance, may_fail, no_worse, objective
 from metasage.errors import InputError
 from metasage.improve import improve, make_improver
 from metasage.problems import Solution, check
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -79,7 +79,7 @@ def test_all_places_may_be_the_same(problem, copies):
 def test_repeated_places_are_joined():
     # Each place of a square has 30 twins, more than the neighbour lists are long.
     corners = np.repeat([[0, 0], [0, 1], [1, 1], [1, 0]], 30, axis=0)
-    instance = TspInstance(coords=np.random.default_rng(0).permutation(corners))
+    instance = Tsp(coords=np.random.default_rng(0).permutation(corners))
     assert objective(instance, improve(instance, kicks=500)) == pytest.approx(4.0)
 
 
@@ -128,8 +128,8 @@ def test_torch_is_not_imported():
 import sys
 import numpy as np
 from metasage.improve import improve
-from metasage.problems.tsp import TspInstance
-improve(TspInstance(coords=np.random.rand(20, 2)), kicks=10)
+from metasage.problems.tsp import Tsp
+improve(Tsp(coords=np.random.rand(20, 2)), kicks=10)
 sys.exit("torch" in sys.modules or "pyvrp" in sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

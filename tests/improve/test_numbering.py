@@ -4,7 +4,7 @@ import pytest
 from metasage.improve import make_improver, numbering
 from metasage.improve.numbering import along_curve
 from metasage.problems import check, get_problem
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import EXPLICIT
 from metasage.problems.sets import InstanceSet
 
@@ -14,9 +14,9 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbering, "FEW", 10)
 
 
-def grid(side: int) -> CvrpInstance:
+def grid(side: int) -> Cvrp:
     places = np.array([(x, y) for x in range(side) for y in range(side)], dtype=float)
-    return CvrpInstance(coords=places, demand=np.r_[0, np.ones(side**2 - 1)], capacity=5)
+    return Cvrp(coords=places, demand=np.r_[0, np.ones(side**2 - 1)], capacity=5)
 
 
 @pytest.mark.usefixtures("few_are_many")
@@ -36,7 +36,7 @@ def test_few_nodes_stay_in_their_order():
 @pytest.mark.usefixtures("few_are_many")
 def test_nodes_with_a_matrix_stay_in_their_order():
     matrix = np.ones((20, 20)) - np.eye(20)
-    instance = CvrpInstance(
+    instance = Cvrp(
         coords=None, matrix=matrix, demand=np.r_[0, np.ones(19)], capacity=5, metric=EXPLICIT
     )
     assert along_curve(instance).tolist() == list(range(20))

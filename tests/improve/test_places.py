@@ -10,7 +10,7 @@ from metasage.improve import _searching, improve
 from metasage.improve.places import Places
 from metasage.problems import Solution
 from metasage.problems.metric import METRICS
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 SINGLE = ("tsp", "pctsp", "op")
 
@@ -42,7 +42,7 @@ def test_a_given_solution_may_come_to_a_place_twice(problem):
 
 def test_groups_keep_the_order_of_their_first_nodes():
     coords = np.array([(5, 5), (1, 1), (5, 5), (0, 0), (1, 1), (1, 1)], dtype=float)
-    places = Places.of(TspInstance(coords=coords))
+    places = Places.of(Tsp(coords=coords))
     assert [group.tolist() for group in places.members] == [[0, 2], [1, 4, 5], [3]]
     assert places.sums(np.array([1.0, 2, 4, 8, 16, 32])).tolist() == [5, 50, 8]
     assert places.reduced(np.array([4, 3, 1, 2])).tolist() == [1, 2, 0]
@@ -51,13 +51,13 @@ def test_groups_keep_the_order_of_their_first_nodes():
 
 def test_nobody_is_grouped_where_there_is_no_need_or_no_way():
     random = np.random.default_rng(0)
-    assert Places.of(TspInstance(coords=random.uniform(0, 1, (9, 2)))) is None
+    assert Places.of(Tsp(coords=random.uniform(0, 1, (9, 2)))) is None
     # TSPLIB's geographical distance of a place to itself is 1.
-    twins = TspInstance(coords=np.zeros((6, 2)), metric=METRICS["GEO"])
+    twins = Tsp(coords=np.zeros((6, 2)), metric=METRICS["GEO"])
     assert Places.of(twins) is None
 
 
 def test_all_nodes_at_one_place_are_a_tour():
-    instance = TspInstance(coords=np.ones((50, 2)))
+    instance = Tsp(coords=np.ones((50, 2)))
     found = improve(instance, kicks=10)
     assert objective(instance, found) == 0

@@ -7,11 +7,11 @@ from improve_cases import PROBLEMS, make_instance, may_fail, no_worse, objective
 from metasage.improve import _searching, improve, make_improver
 from metasage.improve.tiny import TinyImprover
 from metasage.problems import Solution, check
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import EXACT_2D, METRICS
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
-from metasage.problems.tsp import TspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
+from metasage.problems.tsp import Tsp
 
 SINGLE = ("tsp", "pctsp", "op")
 SCALES = {"GEO": 80.0, "EXACT_2D": 1.0, "EXPLICIT": 1.0}
@@ -88,7 +88,7 @@ def test_polished_tours_have_no_better_2_exchange_between_near_nodes(rounding):
 def test_polishing_a_random_tour_comes_near_the_optimum():
     # A tour of 30 nodes on a circle has its order as the only optimum.
     angle = np.random.default_rng(1).permutation(np.linspace(0, 2 * np.pi, 30, endpoint=False))
-    instance = TspInstance(coords=np.stack([np.cos(angle), np.sin(angle)], axis=1))
+    instance = Tsp(coords=np.stack([np.cos(angle), np.sin(angle)], axis=1))
     (polished,) = make_improver(instance).polish([Solution([range(30)])])
     assert objective(instance, polished) == pytest.approx(60 * np.sin(np.pi / 30))
 
@@ -96,14 +96,14 @@ def test_polishing_a_random_tour_comes_near_the_optimum():
 def test_an_op_tour_may_be_exactly_as_long_as_allowed():
     coords = [[0, 0], [3, 0], [3, 4], [0, 4], [50, 50]]
     common = {"coords": coords, "metric": METRICS["EUC_2D"], "prize": [0, 1, 1, 1, 9]}
-    exact = OpInstance(**common, max_length=14.0)
+    exact = Op(**common, max_length=14.0)
     assert objective(exact, improve(exact, kicks=50)) == 3.0
-    short = OpInstance(**common, max_length=13.0)
+    short = Op(**common, max_length=13.0)
     assert objective(short, improve(short, kicks=50)) == 2.0
 
 
 def test_a_pctsp_tour_may_collect_exactly_what_it_must():
-    instance = PctspInstance(
+    instance = Pctsp(
         coords=[[0, 0], [1, 0], [2, 0], [3, 0]],
         prize=[0, 0.1, 0.2, 5.0],
         penalty=[0, 0, 0, 0],
@@ -140,7 +140,7 @@ def test_a_tour_leaves_one_part_of_the_plane_for_another(shared):
 @pytest.mark.parametrize("slope", [0.0, 1.0, -1.0])
 def test_nodes_on_a_line_are_visited_there_and_back(slope):
     x = np.random.default_rng(0).permutation(3000).astype(float)
-    instance = TspInstance(coords=np.stack([x, slope * x], axis=1))
+    instance = Tsp(coords=np.stack([x, slope * x], axis=1))
     improver = make_improver(instance)
     found = improver.improve(kicks=3000, seed=1)
     assert check(instance, found).objective == pytest.approx(2 * 2999 * (1 + slope**2) ** 0.5)
@@ -150,7 +150,7 @@ def test_metres_do_not_hide_overload():
     # Lengths up to a million: what PyVRP can charge for one unit of load too much is then
     # less than an edge, unless lengths are put in larger units.
     random = np.random.default_rng(0)
-    instance = CvrpInstance(
+    instance = Cvrp(
         coords=random.integers(0, 10**6, (151, 2)).astype(float),
         metric=METRICS["EUC_2D"],
         demand=np.r_[0.0, random.integers(1, 101, 150)],

@@ -9,9 +9,9 @@ import pytest
 import metasage
 from metasage.improve import improve, improve_all, make_improver
 from metasage.problems import Solution, check
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import EXACT_2D, EXPLICIT, METRICS
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 NODES = 8
 LIMITS = {
@@ -30,10 +30,10 @@ def draw(seed, nodes=NODES, directed=False, **limits):
     demand = np.r_[0.0, random.integers(1, 10, nodes - 1)]
     capacity = max(20.0, np.ceil(0.6 * demand.sum()))
     if not directed:
-        return CvrpInstance(coords=coords, demand=demand, capacity=capacity, **limits)
+        return Cvrp(coords=coords, demand=demand, capacity=capacity, **limits)
     matrix = np.linalg.norm(coords[:, None] - coords, axis=-1)
     matrix *= random.uniform(0.8, 1.2, matrix.shape)
-    return CvrpInstance(matrix=matrix, metric=EXPLICIT, demand=demand, capacity=capacity, **limits)
+    return Cvrp(matrix=matrix, metric=EXPLICIT, demand=demand, capacity=capacity, **limits)
 
 
 def optimum(instance):
@@ -92,7 +92,7 @@ def test_small_instances_with_limits_are_solved_to_the_optimum(limit, directed):
 def test_a_tour_may_have_other_lengths_on_its_way_back():
     for seed in range(4):
         matrix = np.random.default_rng(seed).uniform(1, 2, (7, 7))
-        instance = TspInstance(matrix=matrix, metric=EXPLICIT)
+        instance = Tsp(matrix=matrix, metric=EXPLICIT)
         orders = permutations(range(1, 7))
         least = min(instance.tour_length(np.array([0, *order])) for order in orders)
         found = check(instance, improve(instance, kicks=2000))
@@ -114,7 +114,7 @@ def test_the_seed_alone_decides(nodes, limit, directed):
 def test_one_vehicle_too_few_is_said():
     # Two customers of 6 and 6 never share a vehicle of 11, whatever the total allows.
     coords = [(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (2, 1)]
-    instance = CvrpInstance(
+    instance = Cvrp(
         coords=coords, demand=[0, 6, 6, 6, 1, 1, 1], capacity=11.0, vehicles=2, metric=EXACT_2D
     )
     found = improve(instance, kicks=500)
@@ -136,7 +136,7 @@ def test_odd_loads(demand, capacity, routes):
     coords = np.random.default_rng(0).uniform(0, 1, (31, 2))
     demands = np.r_[0.0, np.full(30, demand)]
     found = improve(
-        CvrpInstance(coords=coords, demand=demands, capacity=capacity, vehicles=routes), kicks=300
+        Cvrp(coords=coords, demand=demands, capacity=capacity, vehicles=routes), kicks=300
     )
     assert len(found.routes) == routes
 
@@ -145,9 +145,9 @@ def test_a_limit_that_just_fits_is_kept():
     # Out and back along a line: the limit is the length of the only route to the far end.
     coords = [(float(x), 0.0) for x in range(8)]
     common = {"coords": coords, "demand": [0.0] + [1.0] * 7, "capacity": 10.0}
-    exact = CvrpInstance(**common, max_route_length=14.0)
+    exact = Cvrp(**common, max_route_length=14.0)
     assert check(exact, improve(exact, kicks=200)) == check(exact, Solution([range(1, 8)]))
-    served = CvrpInstance(**common, max_route_length=14.0, service_time=[0.0] + [0.5] * 7)
+    served = Cvrp(**common, max_route_length=14.0, service_time=[0.0] + [0.5] * 7)
     assert not check(served, improve(served, kicks=200)).feasible
 
 

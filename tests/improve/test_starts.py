@@ -12,7 +12,7 @@ from metasage.improve import make_improver
 from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Solution, check
 from metasage.problems.metric import EXPLICIT
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 
 def join(coords, demand, capacity):
@@ -81,6 +81,6 @@ def test_a_matrix_with_a_row_of_zeros_has_a_local_optimum():
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     matrix = np.zeros((50, 50))
     matrix[1:, 1:] = np.linalg.norm(grid[:, None] - grid, axis=-1)
-    instance = TspInstance(matrix=matrix, metric=EXPLICIT)
+    instance = Tsp(matrix=matrix, metric=EXPLICIT)
     found = make_improver(instance).improve(kicks=5000)
     assert objective(instance, found) == pytest.approx(4.8)

@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 from metasage.errors import InputError
 from metasage.io import read, read_instance, read_solution, write_instance, write_solution
 from metasage.problems import Instance, Solution, all_problems, check
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import EXPLICIT, METRICS
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
 from metasage.problems.sets import generate
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 COORDS = np.array([[0.1, 1 / 3], [-3, 4e-7], [12345.678901234567, 5], [0, 7], [2, 2]])
 MATRIX = np.round(np.abs(COORDS[:, None, 0] - COORDS[None, :, 0]), 3)
 DIRECTED = MATRIX + np.triu(np.ones((5, 5)), 1) / 3
 BUILDERS = {
-    "tsp": lambda **more: TspInstance(**more),
-    "cvrp": lambda **more: CvrpInstance(demand=[0, 1, 2.5, 0, 4], capacity=7.5, **more),
-    "op": lambda **more: OpInstance(prize=[1, 0.1, 2, 3, 0], max_length=math.pi, **more),
-    "pctsp": lambda **more: PctspInstance(
+    "tsp": lambda **more: Tsp(**more),
+    "cvrp": lambda **more: Cvrp(demand=[0, 1, 2.5, 0, 4], capacity=7.5, **more),
+    "op": lambda **more: Op(prize=[1, 0.1, 2, 3, 0], max_length=math.pi, **more),
+    "pctsp": lambda **more: Pctsp(
         prize=[0, 1, 2, 3, 4.25], penalty=[0, 0.1, 0.2, 0.3, 1e-9], min_prize=2.5, **more
     ),
 }
@@ -130,7 +130,7 @@ def test_generated_instances(tmp_path, problem):
 )
 def test_every_float_and_every_name(tmp_path_factory, places, name):
     folder = tmp_path_factory.mktemp("names")
-    instance = TspInstance(coords=places, name=name)
+    instance = Tsp(coords=places, name=name)
     write_instance(folder / "file.json", instance)
     assert_equal(read_instance(folder / "file.json"), instance)
     write_instance(folder / "file.tsp", instance)
@@ -144,7 +144,7 @@ def test_every_float_and_every_name(tmp_path_factory, places, name):
     [("none", "EXACT_2D"), ("up", "CEIL_2D"), ("down", "FLOOR_2D"), ("nearest", "EUC_2D")],
 )
 def test_another_rounding_has_another_name(tmp_path, rounding, name):
-    instance = TspInstance(coords=COORDS, metric=METRICS["EUC_2D"].rounded(rounding))
+    instance = Tsp(coords=COORDS, metric=METRICS["EUC_2D"].rounded(rounding))
     write_instance(tmp_path / "file.tsp", instance)
     again = read_instance(tmp_path / "file.tsp")
     assert again.metric is METRICS[name]
@@ -183,7 +183,7 @@ REFUSED = {
         "the nodes are not numbered on end",
     ),
     "depot's demand": (
-        CvrpInstance(coords=COORDS, demand=[1, 1, 1, 1, 1], capacity=3),
+        Cvrp(coords=COORDS, demand=[1, 1, 1, 1, 1], capacity=3),
         ".vrp",
         "the depot has a demand",
     ),
@@ -241,7 +241,7 @@ def test_texts_of_solutions(tmp_path):
     text = (tmp_path / "a.json").read_text()
     assert '"objective": 24,' in text
     assert json.loads(text) == {"problem": "cvrp", "objective": 24, "routes": [[3, 4], [1, 2]]}
-    op = OpInstance(
+    op = Op(
         coords=[[0, 0], [3, 0], [3, 4]], prize=[1, 2, 3], max_length=12, labels=[1, 2, 3], name="t"
     )
     write_solution(tmp_path / "op.sol", op, Solution([[1, 2]]), 6.0)

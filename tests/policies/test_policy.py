@@ -10,8 +10,8 @@ from metasage.policies.config import PolicyConfig
 from metasage.policies.encoder import BatchNorm, Encoder, InstanceNorm
 from metasage.policies.policy import AttentionPolicy
 from metasage.problems.batch import Batch
-from metasage.problems.cvrp import CvrpInstance
-from metasage.problems.tsp import TspInstance
+from metasage.problems.cvrp import Cvrp
+from metasage.problems.tsp import Tsp
 from metasage.rollout.interface import Decoding, Request
 from metasage.rollout.torch_engine import TorchEngine
 
@@ -59,7 +59,7 @@ def test_an_encoder_layer_is_made_of_torchs_parts(bias):
 
     expected = normalise(h + attention(h, h, h, need_weights=False)[0])
     expected = normalise(expected + ours.output(ours.hidden(expected).relu()))
-    batch = Batch.of([TspInstance(coords=torch.rand(9, 2).numpy())] * 2)
+    batch = Batch.of([Tsp(coords=torch.rand(9, 2).numpy())] * 2)
     assert torch.allclose(ours(h, batch), expected, atol=1e-5)
 
 
@@ -108,7 +108,7 @@ def test_two_nodes_by_hand():
     query = (glimpse[0], glimpse[0] + glimpse[1])
     logits = [10 * math.tanh(score / math.sqrt(2)) for score in (query[0], 0.5 * query[1])]
     total = sum(map(math.exp, logits))
-    batch = Batch.of([TspInstance(coords=[[0.0, 0.0], [1.0, 1.0]])])
+    batch = Batch.of([Tsp(coords=[[0.0, 0.0], [1.0, 1.0]])])
     both = torch.tensor([[[0, 1], [1, 0]]])
     request = Request(0, torch.zeros(1, dtype=torch.long), forced=both)
     found = TorchEngine().rollout(batch, inputs, Decoding(), request)
@@ -131,9 +131,7 @@ def test_a_depot_and_two_customers_by_hand():
         combine__bias=[0.1, -0.2],
     )
     h = torch.tensor([[[0.3, -0.1], [1.0, 0.2], [-0.4, 0.9]]])
-    batch = Batch.of(
-        [CvrpInstance(coords=[[0, 0], [0, 1], [1, 0]], demand=[0, 1, 2], capacity=4.0)]
-    )
+    batch = Batch.of([Cvrp(coords=[[0, 0], [0, 1], [1, 0]], demand=[0, 1, 2], capacity=4.0)])
     request = Request(
         0,
         torch.zeros(1, dtype=torch.long),

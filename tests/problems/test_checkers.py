@@ -3,17 +3,18 @@ import pytest
 
 from metasage.errors import InputError
 from metasage.problems import Check, Solution, check
-from metasage.problems.cvrp import CvrpInstance
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
-from metasage.problems.tsp import TspInstance
+from metasage.problems.cvrp import Cvrp
+from metasage.problems.metric import EXACT_2D
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
+from metasage.problems.tsp import Tsp
 
 SQUARE = np.array([[0, 0], [0, 3], [4, 3], [4, 0]], dtype=float)
 LABELS = [10, 11, 17, 13]
-TSP = TspInstance(coords=SQUARE, labels=LABELS)
-CVRP = CvrpInstance(coords=SQUARE, labels=LABELS, demand=[0, 50, 53, 40], capacity=100)
-PCTSP = PctspInstance(coords=SQUARE, labels=LABELS, prize=[0, 0.5, 0.4, 0.2], penalty=[0, 1, 2, 4])
-OP = OpInstance(coords=SQUARE, labels=LABELS, prize=[7, 1, 2, 3], max_length=12)
+TSP = Tsp(coords=SQUARE, labels=LABELS)
+CVRP = Cvrp(coords=SQUARE, labels=LABELS, demand=[0, 50, 53, 40], capacity=100)
+PCTSP = Pctsp(coords=SQUARE, labels=LABELS, prize=[0, 0.5, 0.4, 0.2], penalty=[0, 1, 2, 4])
+OP = Op(coords=SQUARE, labels=LABELS, prize=[7, 1, 2, 3], max_length=12)
 
 
 @pytest.mark.parametrize(
@@ -54,14 +55,14 @@ def test_verdicts_on_a_three_by_four_rectangle(instance, routes, objective, viol
 
 
 def test_cvrp_demand_above_capacity_is_named():
-    instance = CvrpInstance(coords=SQUARE, labels=LABELS, demand=[0, 1, 101, 1], capacity=100)
+    instance = Cvrp(coords=SQUARE, labels=LABELS, demand=[0, 1, 101, 1], capacity=100)
     reason = instance.problem.infeasibility(instance)
     assert reason == "customer 17 demands 101, more than the capacity 100."
     assert CVRP.problem.infeasibility(CVRP) is None
 
 
 def test_pctsp_with_too_little_prize_is_infeasible():
-    instance = PctspInstance(coords=SQUARE, prize=[0, 0.1, 0.1, 0.1], penalty=[0, 1, 1, 1])
+    instance = Pctsp(coords=SQUARE, prize=[0, 0.1, 0.1, 0.1], penalty=[0, 1, 1, 1])
     reason = instance.problem.infeasibility(instance)
     assert reason == "all prizes together are 0.3, below the minimum 1."
 
@@ -77,25 +78,26 @@ def test_pctsp_with_too_little_prize_is_infeasible():
         {"capacity": 0},
         {"capacity": float("inf")},
         {"labels": [1, 1, 2]},
-        {"matrix": np.zeros((3, 3))},
+        {"matrix": np.zeros((3, 3)), "metric": EXACT_2D},
+        {"matrix": np.zeros((2, 2))},
     ],
 )
 def test_impossible_instances_are_refused_in_one_sentence(broken):
     fields = {"coords": [[0, 0], [1, 0], [1, 1]], "demand": [0, 1, 1], "capacity": 5} | broken
     with pytest.raises(InputError) as caught:
-        CvrpInstance(**fields)
+        Cvrp(**fields)
     assert str(caught.value).endswith(".")
     assert "\n" not in str(caught.value)
 
 
 def test_a_demand_of_the_depot_burdens_no_vehicle():
-    instance = CvrpInstance(coords=[[0, 0], [1, 0], [0, 1]], demand=[4, 3, 3], capacity=6)
+    instance = Cvrp(coords=[[0, 0], [1, 0], [0, 1]], demand=[4, 3, 3], capacity=6)
     assert check(instance, Solution([[1, 2]])) == Check(pytest.approx(2 + 2**0.5), None)
     assert check(instance, Solution([[1], [], [2]])).objective == pytest.approx(4.0)
-    heavy = CvrpInstance(coords=[[0, 0], [1, 0]], demand=[40, 3], capacity=6)
+    heavy = Cvrp(coords=[[0, 0], [1, 0]], demand=[40, 3], capacity=6)
     assert heavy.problem.infeasibility(heavy) is None
 
 
 def test_a_depot_has_no_prize_in_the_pctsp():
     with pytest.raises(InputError, match=r"the depot has a prize of 0\.4"):
-        PctspInstance(coords=SQUARE, prize=[0.4, 1, 1, 1], penalty=[0] * 4)
+        Pctsp(coords=SQUARE, prize=[0.4, 1, 1, 1], penalty=[0] * 4)

@@ -8,11 +8,11 @@ import pytest
 from metasage.errors import InputError
 from metasage.problems import Solution, check
 from metasage.problems.batch import Batch
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import EXPLICIT
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
-from metasage.problems.tsp import TspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
+from metasage.problems.tsp import Tsp
 
 # 0 -> 1 -> 2 -> 0 is 1 + 2 + 3; the other way round it is 30 + 20 + 10.
 ROUND = np.array([[0, 1, 30], [10, 0, 2], [3, 20, 0]], dtype=float)
@@ -20,11 +20,11 @@ PLACES = [[0, 0], [1, 0], [0, 1]]
 
 
 def tsp(matrix=ROUND, **more):
-    return TspInstance(matrix=matrix, metric=EXPLICIT, **more)
+    return Tsp(matrix=matrix, metric=EXPLICIT, **more)
 
 
 def cvrp(matrix=ROUND, **more):
-    return CvrpInstance(matrix=matrix, metric=EXPLICIT, demand=[0, 1, 1], capacity=2, **more)
+    return Cvrp(matrix=matrix, metric=EXPLICIT, demand=[0, 1, 1], capacity=2, **more)
 
 
 def test_a_tour_is_measured_in_the_direction_of_travel():
@@ -52,9 +52,9 @@ def test_who_is_directed():
     assert tsp().is_directed
     assert cvrp().is_directed
     assert not tsp(ROUND + ROUND.T).is_directed
-    assert not TspInstance(coords=PLACES).is_directed
+    assert not Tsp(coords=PLACES).is_directed
     assert pickle.loads(pickle.dumps(tsp())).is_directed
-    part = TspInstance(**tsp().geometry(np.array([2, 0])))
+    part = Tsp(**tsp().geometry(np.array([2, 0])))
     assert part.is_directed
     assert part.matrix.tolist() == [[0, 3], [30, 0]]
 
@@ -64,8 +64,8 @@ def test_pctsp_and_op_need_symmetric_lengths(problem):
     def build(matrix):
         common = {"matrix": matrix, "metric": EXPLICIT, "prize": [0, 1, 1]}
         if problem == "op":
-            return OpInstance(**common, max_length=9)
-        return PctspInstance(**common, penalty=[0, 1, 1])
+            return Op(**common, max_length=9)
+        return Pctsp(**common, penalty=[0, 1, 1])
 
     sentence = f"the matrix of lengths is not symmetric, which {problem} needs."
     with pytest.raises(InputError) as caught:
@@ -82,7 +82,7 @@ def test_noise_of_rounding_is_no_direction():
     assert not instance.is_directed
     assert np.array_equal(instance.matrix, instance.matrix.T)
     assert np.allclose(instance.matrix, symmetric, rtol=1e-11)
-    assert OpInstance(matrix=noisy, metric=EXPLICIT, prize=[0, 1, 1], max_length=9).size == 2
+    assert Op(matrix=noisy, metric=EXPLICIT, prize=[0, 1, 1], max_length=9).size == 2
 
 
 @pytest.mark.parametrize("large", [1.0, 1e11])

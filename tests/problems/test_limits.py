@@ -8,17 +8,17 @@ import pytest
 from metasage.errors import InputError
 from metasage.problems import Check, Solution, check
 from metasage.problems.batch import Batch
-from metasage.problems.cvrp import CvrpInstance, with_vehicles
+from metasage.problems.cvrp import Cvrp, with_vehicles
 from metasage.problems.metric import EXPLICIT, METRICS
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 # From the depot 3, 5 and 4; 3-4-5 triangles everywhere.
 RECTANGLE = [[0, 0], [0, 3], [4, 3], [4, 0]]
 
 
-def rectangle(**limits: object) -> CvrpInstance:
+def rectangle(**limits: object) -> Cvrp:
     fields = {"demand": [0, 5, 5, 4], "capacity": 10} | limits
-    return CvrpInstance(coords=RECTANGLE, labels=[10, 11, 17, 13], **fields)
+    return Cvrp(coords=RECTANGLE, labels=[10, 11, 17, 13], **fields)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_limits_do_not_change_the_objective():
 
 
 def test_nobody_to_visit_takes_no_time():
-    alone = CvrpInstance(coords=[[0, 0]], demand=[0], capacity=1, vehicles=1, max_route_length=1)
+    alone = Cvrp(coords=[[0, 0]], demand=[0], capacity=1, vehicles=1, max_route_length=1)
     assert check(alone, Solution([])) == Check(0.0, None)
     assert alone.problem.infeasibility(alone) is None
 
@@ -128,7 +128,7 @@ def test_another_number_of_vehicles():
     with pytest.raises(InputError, match="vehicles is 0"):
         with_vehicles(rectangle(), 0)
     with pytest.raises(InputError, match="counted in the cvrp, and this is tsp"):
-        with_vehicles(TspInstance(coords=RECTANGLE), 2)
+        with_vehicles(Tsp(coords=RECTANGLE), 2)
 
 
 @pytest.mark.parametrize(
@@ -158,13 +158,13 @@ def test_a_detour_may_be_the_only_way():
     lengths = np.array([[0, 3, 50], [3, 0, 4], [50, 4, 0]])
     fields = {"matrix": lengths, "metric": EXPLICIT, "demand": [0, 1, 1], "capacity": 5}
     route = Solution([[1, 2]])
-    enough = CvrpInstance(**fields, max_route_length=57)
+    enough = Cvrp(**fields, max_route_length=57)
     assert enough.problem.infeasibility(enough) is None
     assert check(enough, route).feasible
     # Only the bound of 14 is certain, since whoever is on the way there is not on the way back.
-    unproven = CvrpInstance(**fields, max_route_length=14)
+    unproven = Cvrp(**fields, max_route_length=14)
     assert unproven.problem.infeasibility(unproven) is None
-    proven = CvrpInstance(**fields, max_route_length=13)
+    proven = Cvrp(**fields, max_route_length=13)
     assert "at least 14, and 13" in proven.problem.infeasibility(proven)
 
 
@@ -172,11 +172,11 @@ def test_directions_are_told_apart():
     """Customer 1 is 1 away and 10 from home, and home from customer 2 it is 2."""
     lengths = [[0, 1, 9], [10, 0, 3], [2, 9, 0]]
     fields = {"matrix": lengths, "metric": EXPLICIT, "demand": [0, 1, 1], "capacity": 5}
-    enough = CvrpInstance(**fields, max_route_length=6)
+    enough = Cvrp(**fields, max_route_length=6)
     assert enough.problem.infeasibility(enough) is None
     assert check(enough, Solution([[1, 2]])).feasible
     assert check(enough, Solution([[2, 1]])).violation == "route 1 takes 28 of 6."
-    short = CvrpInstance(**fields, max_route_length=5)
+    short = Cvrp(**fields, max_route_length=5)
     assert "takes a route of at least 6, and 5" in short.problem.infeasibility(short)
 
 
@@ -208,7 +208,7 @@ def test_what_is_called_infeasible_has_no_solution(kind):
             lengths = random.integers(1, 12, (5, 5)).astype(float)
             lengths = lengths if kind == "directed" else np.minimum(lengths, lengths.T)
             places = {"matrix": lengths, "metric": EXPLICIT}
-        instance = CvrpInstance(
+        instance = Cvrp(
             **places,
             demand=np.append(0, random.integers(1, 6, 4)),
             capacity=8,

@@ -7,7 +7,7 @@ import pytest
 
 import metasage
 from metasage.improve import improve
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.loads import MOST_IN_FLOAT32, MOST_IN_INTEGERS, exact_units, load_limit
 from metasage.problems.metric import METRICS
 
@@ -53,7 +53,7 @@ def test_demands_of_any_size_are_never_made_smaller(seed):
 def test_float32_fractions_that_add_up_to_the_capacity_are_feasible():
     demand = np.append(0.0, np.full(13, np.float32(1 / 13), dtype=np.float64))
     assert demand.sum() > 1.0 + 1e-9
-    instance = CvrpInstance(coords=np.random.default_rng(1).random((14, 2)), demand=demand, capacity=1.0)  # fmt: skip # noqa: E501
+    instance = Cvrp(coords=np.random.default_rng(1).random((14, 2)), demand=demand, capacity=1.0)  # fmt: skip # noqa: E501
     everyone = metasage.Solution([list(range(1, 14))])
     assert metasage.check(instance, everyone).feasible
     assert load_limit(np.array([0.0, 1.0, 2.0]), 3.0) == pytest.approx(3.0, abs=1e-8)
@@ -63,7 +63,7 @@ def test_the_local_search_fills_vehicles_whatever_the_unit():
     instance = metasage.generate("cvrp", 40, 1, 3)[0]
     found = []
     for factor in (1.0, 1 / instance.capacity, 1_000_003.0):
-        other = CvrpInstance(
+        other = Cvrp(
             coords=instance.coords,
             demand=instance.demand * factor,
             capacity=instance.capacity * factor,
@@ -77,7 +77,7 @@ def test_large_coordinates_are_searched_as_well_as_small_ones():
     instance = metasage.generate("cvrp", 60, 1, 3)[0]
     found = []
     for factor in (1.0, 1e6):
-        other = CvrpInstance(
+        other = Cvrp(
             coords=np.rint(instance.coords * 1000) * factor,
             demand=instance.demand,
             capacity=instance.capacity,

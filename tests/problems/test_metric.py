@@ -52,9 +52,9 @@ def test_rounding_can_be_overridden_where_it_is_not_part_of_the_metric():
 
 
 def test_a_node_is_no_way_from_itself_even_by_geo():
-    from metasage.problems.tsp import TspInstance
+    from metasage.problems.tsp import Tsp
 
-    instance = TspInstance(coords=[[10.0, 20.0], [10.0, 20.0]], metric=METRICS["GEO"])
+    instance = Tsp(coords=[[10.0, 20.0], [10.0, 20.0]], metric=METRICS["GEO"])
     nodes = np.array([0, 1])
     assert instance.lengths(nodes, nodes).tolist() == [0.0, 0.0]
     assert instance.lengths(nodes, nodes[::-1]).tolist() == [1.0, 1.0]

@@ -8,19 +8,19 @@ import torch
 
 from metasage.problems import Solution, all_problems, check
 from metasage.problems.batch import Batch, unit_square
-from metasage.problems.cvrp import CvrpInstance
+from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import METRICS
-from metasage.problems.op import OpInstance
-from metasage.problems.pctsp import PctspInstance
+from metasage.problems.op import Op
+from metasage.problems.pctsp import Pctsp
 from metasage.problems.sets import generate
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 
 PLACES = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.8], [0.4, 0.1]])
 TINY = [
-    TspInstance(coords=PLACES),
-    CvrpInstance(coords=PLACES, demand=[0, 4, 3, 6], capacity=9),
-    PctspInstance(coords=PLACES, prize=[0, 0.7, 0.6, 0.3], penalty=[0, 0.2, 0.1, 0.4]),
-    OpInstance(coords=PLACES, prize=[0, 1, 2, 3], max_length=1.9),
+    Tsp(coords=PLACES),
+    Cvrp(coords=PLACES, demand=[0, 4, 3, 6], capacity=9),
+    Pctsp(coords=PLACES, prize=[0, 0.7, 0.6, 0.3], penalty=[0, 0.2, 0.1, 0.4]),
+    Op(coords=PLACES, prize=[0, 1, 2, 3], max_length=1.9),
 ]
 
 
@@ -116,7 +116,7 @@ def test_actions_and_solutions_are_the_same_thing(name):
 
 def test_op_rules_respect_rounded_lengths_to_the_unit():
     # Two customers at true distance 10.4 each way: 10 + 10 when rounded.
-    instance = OpInstance(
+    instance = Op(
         coords=[[0, 0], [10.4, 0], [0, 10.6]],
         prize=[0, 1, 1],
         max_length=20,
@@ -126,7 +126,7 @@ def test_op_rules_respect_rounded_lengths_to_the_unit():
 
 
 def test_cvrp_decimal_demands_fill_a_vehicle_exactly():
-    instance = CvrpInstance(
+    instance = Cvrp(
         coords=np.random.default_rng(0).random((11, 2)), demand=[0] + [0.1] * 10, capacity=1.0
     )
     rules = instance.problem.rules(Batch.of([instance]), 1)
@@ -138,7 +138,7 @@ def test_cvrp_decimal_demands_fill_a_vehicle_exactly():
 
 def test_cvrp_fractional_demands_never_overload():
     rng = np.random.default_rng(1)
-    instance = CvrpInstance(
+    instance = Cvrp(
         coords=rng.random((41, 2)), demand=np.append(0, rng.random(40) / 3), capacity=1.0
     )
     batch = Batch.of([instance])

@@ -20,7 +20,7 @@ from rollout_cases import (
 
 from metasage.problems import Solution, check
 from metasage.problems.batch import Batch
-from metasage.problems.tsp import TspInstance
+from metasage.problems.tsp import Tsp
 from metasage.rollout.interface import (
     DeadlineReached,
     DecoderInputs,
@@ -196,7 +196,7 @@ def hand_made(scores):
 @pytest.mark.parametrize("inside", [False, True])
 def test_logits_with_the_policys_own_locality_by_hand(inside):
     # From node 0, nodes 1 and 2 are 0.5 and 1 away; the mean distance is 4/6.
-    batch = Batch.of([TspInstance(coords=[[0.0, 0.0], [0.3, 0.4], [0.6, 0.8]])])
+    batch = Batch.of([Tsp(coords=[[0.0, 0.0], [0.3, 0.4], [0.6, 0.8]])])
     scores, units = (0.7, -0.2, 0.4), (0.0, 0.75, 1.5)
     inputs = replace(
         hand_made(scores),
@@ -221,7 +221,7 @@ def test_logits_with_the_policys_own_locality_by_hand(inside):
 @pytest.mark.parametrize("kind", [None, "outside", "inside"])
 def test_logits_with_a_locality_bias_by_hand(kind, temperature):
     # From node 0, nodes 1 and 2 are 0.5 and 1 away.
-    batch = Batch.of([TspInstance(coords=[[0.0, 0.0], [0.3, 0.4], [0.6, 0.8]])])
+    batch = Batch.of([Tsp(coords=[[0.0, 0.0], [0.3, 0.4], [0.6, 0.8]])])
     scores, distances, strength = (0.7, -0.2, 0.4), (0.0, 0.5, 1.0), 0.8
     forced = torch.tensor([[[0, 1, 2], [0, 2, 1]]])
     request = Request(

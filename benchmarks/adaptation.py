@@ -148,7 +148,9 @@ def search(
     def stop(iteration: int, objective: float | None) -> bool:
         return iteration >= iterations and time.monotonic() - begin >= seconds
 
-    result = metasage.solve(instance, method, stop, model=model, seed=SEED, threads=threads)
+    result = metasage.solve(
+        instance, method, stop, model=model, improve="none", seed=SEED, threads=threads
+    )
     if result.interrupted:
         raise SystemExit("interrupted: the same command goes on from here")
     return {

@@ -25,17 +25,16 @@ from collections.abc import Callable
 import torch
 
 from metasage.adaptation.greedy import Greedy
-from metasage.adaptation.objective import Objective
 from metasage.adaptation.query import QueryAdaptation
-from metasage.adaptation.result import Incumbent
-from metasage.adaptation.solve import solve
 from metasage.adaptation.task import Task
+from metasage.adaptation.update import Update
 from metasage.policies.config import PolicyConfig
 from metasage.policies.library import find_model
 from metasage.policies.policy import AttentionPolicy
 from metasage.problems.sets import generate
 from metasage.rollout import get_engine
 from metasage.rollout.interface import Decoding
+from metasage.solving.solve import solve
 from metasage.training.data import plan_steps
 from metasage.training.processes import Processes
 from metasage.training.settings import Stage, TrainingSettings
@@ -90,14 +89,12 @@ def measure_rollouts(problem: str, size: int, repeats: int) -> dict[str, float]:
     constants = {"max_length": 1000.0} if problem == "op" else {}
     instance = generate(problem, size, 1, seed=1, **constants)[0]
     task = Task.of(instance, policy.requires_grad_(False), engine, rollouts=None, copies=1, seed=1)
-    strategy = QueryAdaptation(task, Objective(3.2e-3, 0.005))
-    incumbent = Incumbent(instance)
+    strategy = QueryAdaptation(task, Update(3.2e-3, 0.005))
     first = task.rollout(Decoding(), 0)
     solution = instance.problem.to_solution(first.actions[0, 0, : first.steps[0, 0]])
-    incumbent.offer(solution, float(first.cost[0, 0]))
 
     def iterate() -> None:
-        strategy.learn(strategy.rollout(1, 0.0), incumbent)
+        strategy.learn(strategy.rollout(1, 0.0), solution)
 
     forward, seconds = equivalents(lambda: task.rollout(Decoding(), 0), repeats)
     iteration, _ = equivalents(iterate, repeats)
@@ -133,7 +130,7 @@ def measure_large(problem: str, size: int, neighbours: int | None) -> dict[str, 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     figures = {"encoder": encoder, "sampling": sampling, "processor": used, "peak_gb": peak}
     if neighbours is not None:
-        strategy = QueryAdaptation(task, Objective(3.2e-3, 0.005))
+        strategy = QueryAdaptation(task, Update(3.2e-3, 0.005))
         figures["learning"] = _seconds(lambda: strategy.rollout(0, 0.0))
     return figures
 
@@ -145,7 +142,7 @@ def measure_loss(problem: str, size: int, network: str) -> dict[str, float]:
     for instance in generate(problem, size, 8, seed=1):
         for count, found in costs.items():
             method = Greedy(neighbours=None if count == "all" else int(count))
-            found.append(solve(instance, method, model=model).objective)
+            found.append(solve(instance, method, model=model, improve="none").objective)
     return {count: sum(found) / len(found) for count, found in costs.items()}
 
 

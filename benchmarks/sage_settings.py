@@ -78,7 +78,10 @@ def main() -> None:
         if arguments.only and name not in arguments.only:
             continue
         found = np.array(
-            [metasage.solve(i, method, model=model, seed=SEED).objective for i in instances]
+            [
+                metasage.solve(i, method, model=model, improve="none", seed=SEED).objective
+                for i in instances
+            ]
         )
         base = found if base is None else base
         wins = int((sign * (base - found) > 1e-9).sum())

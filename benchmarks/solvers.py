@@ -28,7 +28,8 @@ import numpy as np
 import metasage
 from metasage.baselines import get_baseline
 from metasage.baselines.base import DIRECTION
-from metasage.comparison import Contestant, OwnMethod, Round, play
+from metasage.comparison.contestants import OwnMethod
+from metasage.comparison.contests import Contest, Contestant, play
 from metasage.problems.metric import EXPLICIT
 
 SHARED = Path(os.environ.get("METASAGE_SHARED", Path(__file__).parents[2] / "shared")) / "data"
@@ -98,7 +99,7 @@ class Case:
 
     group: str
     name: str
-    contest: Round
+    contest: Contest
 
 
 def cases(group: str, is_long: bool) -> Iterator[Case]:
@@ -110,16 +111,16 @@ def cases(group: str, is_long: bool) -> Iterator[Case]:
             instance = metasage.read_instance(file)
             if group == "asymmetric":
                 instance = asymmetric(instance)
-                yield Case(group, f"{name}, asymmetric", Round(str(file), instance))
+                yield Case(group, f"{name}, asymmetric", Contest(str(file), instance))
                 continue
             known = (index[name]["best_known"], "best known")
-            yield Case(group, name, Round(str(file), instance, known))
+            yield Case(group, name, Contest(str(file), instance, known))
         return
     for name, key in SETS.items():
         instances = metasage.read_set(SHARED / index[key]["file"])
         count = LONG_OF_EACH_SET[instances.problem.name] if is_long else OF_EACH_SET
         for number in range(count):
-            yield Case(name, f"{name}/{number}", Round(name, instances[number]))
+            yield Case(name, f"{name}/{number}", Contest(name, instances[number]))
 
 
 def names(group: str, is_long: bool, index: dict[str, Any]) -> list[str]:

@@ -3,61 +3,100 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metasage.adaptation.active_search import ActiveSearch
-    from metasage.adaptation.callbacks import Callbacks
     from metasage.adaptation.eas import Eas
     from metasage.adaptation.eas_tab import EasTab
-    from metasage.adaptation.evaluate import evaluate
     from metasage.adaptation.greedy import Greedy
-    from metasage.adaptation.result import Result
+    from metasage.adaptation.method import Method, Strategy
     from metasage.adaptation.sage import Sage
     from metasage.adaptation.sampling import Sampling
     from metasage.adaptation.sgbs import Sgbs
-    from metasage.adaptation.solve import solve
-    from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
-    from metasage.errors import InfeasibleError, InputError, MetasageError
-    from metasage.io import read, read_instance, read_set, read_solution, write_solution
-    from metasage.problems import Check, Instance, Solution, check
+    from metasage.comparison.compare import Comparison, compare
+    from metasage.errors import InfeasibleError, InputError, MetasageError, MetasageWarning
+    from metasage.io import (
+        read,
+        read_instance,
+        read_instances,
+        read_set,
+        read_solution,
+        write_instance,
+        write_set,
+        write_solution,
+    )
+    from metasage.plotting import plot
+    from metasage.problems import Check, Instance, Problem, Solution, check
     from metasage.problems.cvrp import Cvrp
     from metasage.problems.op import Op
     from metasage.problems.pctsp import Pctsp
     from metasage.problems.sets import InstanceSet, generate
     from metasage.problems.tsp import Tsp
+    from metasage.solving.callbacks import Callbacks
+    from metasage.solving.evaluate import Evaluation, evaluate
+    from metasage.solving.result import Result, Route
+    from metasage.solving.solve import solve
+    from metasage.stop import (
+        Criterion,
+        FirstOf,
+        MaxIterations,
+        MaxRuntime,
+        NoImprovement,
+        StoppingCriterion,
+        Target,
+    )
 
 __version__ = "0.1.0"
+
+# Threads that spin while they wait starve each other on a busy machine. This is read when
+# torch is loaded, so it has to be said before.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Names are imported when they are first used, so that the command line answers
 # at once and files can be read and checked without torch.
 _HOMES = {
     "metasage.adaptation.active_search": ("ActiveSearch",),
-    "metasage.adaptation.callbacks": ("Callbacks",),
     "metasage.adaptation.eas": ("Eas",),
     "metasage.adaptation.eas_tab": ("EasTab",),
-    "metasage.adaptation.evaluate": ("evaluate",),
     "metasage.adaptation.greedy": ("Greedy",),
-    "metasage.adaptation.result": ("Result",),
+    "metasage.adaptation.method": ("Method", "Strategy"),
     "metasage.adaptation.sage": ("Sage",),
     "metasage.adaptation.sampling": ("Sampling",),
     "metasage.adaptation.sgbs": ("Sgbs",),
-    "metasage.adaptation.solve": ("solve",),
-    "metasage.adaptation.stop": (
-        "FirstOf",
-        "MaxIterations",
-        "MaxRuntime",
-        "NoImprovement",
-        "Target",
+    "metasage.comparison.compare": ("Comparison", "compare"),
+    "metasage.errors": ("InfeasibleError", "InputError", "MetasageError", "MetasageWarning"),
+    "metasage.io": (
+        "read",
+        "read_instance",
+        "read_instances",
+        "read_set",
+        "read_solution",
+        "write_instance",
+        "write_set",
+        "write_solution",
     ),
-    "metasage.errors": ("InfeasibleError", "InputError", "MetasageError"),
-    "metasage.io": ("read", "read_instance", "read_set", "read_solution", "write_solution"),
-    "metasage.problems": ("Check", "Instance", "Solution", "check"),
+    "metasage.plotting": ("plot",),
+    "metasage.problems": ("Check", "Instance", "Problem", "Solution", "check"),
     "metasage.problems.cvrp": ("Cvrp",),
     "metasage.problems.op": ("Op",),
     "metasage.problems.pctsp": ("Pctsp",),
     "metasage.problems.sets": ("InstanceSet", "generate"),
     "metasage.problems.tsp": ("Tsp",),
+    "metasage.solving.callbacks": ("Callbacks",),
+    "metasage.solving.evaluate": ("Evaluation", "evaluate"),
+    "metasage.solving.result": ("Result", "Route"),
+    "metasage.solving.solve": ("solve",),
+    "metasage.stop": (
+        "Criterion",
+        "FirstOf",
+        "MaxIterations",
+        "MaxRuntime",
+        "NoImprovement",
+        "StoppingCriterion",
+        "Target",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -65,9 +104,12 @@ __all__ = [
     "ActiveSearch",
     "Callbacks",
     "Check",
+    "Comparison",
+    "Criterion",
     "Cvrp",
     "Eas",
     "EasTab",
+    "Evaluation",
     "FirstOf",
     "Greedy",
     "InfeasibleError",
@@ -77,24 +119,35 @@ __all__ = [
     "MaxIterations",
     "MaxRuntime",
     "MetasageError",
+    "MetasageWarning",
+    "Method",
     "NoImprovement",
     "Op",
     "Pctsp",
+    "Problem",
     "Result",
+    "Route",
     "Sage",
     "Sampling",
     "Sgbs",
     "Solution",
+    "StoppingCriterion",
+    "Strategy",
     "Target",
     "Tsp",
     "check",
+    "compare",
     "evaluate",
     "generate",
+    "plot",
     "read",
     "read_instance",
+    "read_instances",
     "read_set",
     "read_solution",
     "solve",
+    "write_instance",
+    "write_set",
     "write_solution",
 ]
 

@@ -55,5 +55,13 @@ class InfeasibleError(MetasageError):
     exit_code = 1
 
 
-class OutsideTraining(UserWarning):
+class MetasageWarning(UserWarning):
+    """Base of every warning that metasage gives: one sentence."""
+
+
+class OutsideTraining(MetasageWarning):
     """An instance is unlike those that a network was trained on."""
+
+
+class NetworkLeftOut(MetasageWarning):
+    """Something that was asked for is left out, and the text says why."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 
 from metasage.errors import InputError
 
@@ -12,9 +13,15 @@ def plain(value: float) -> int | float:
     return int(value) if float(value).is_integer() else float(value)
 
 
+def kind_of(value: object) -> str:
+    """Name the type of what a user gave, with its article."""
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
 def require_seed(seed: int) -> None:
-    """Complain about a seed that is none."""
-    if not 0 <= seed < 2**63:
+    """Complain about a seed that is not a whole number in range."""
+    if not _is_whole(seed) or not 0 <= seed < 2**63:
         raise InputError(f"the seed is {seed} and must lie between 0 and 2**63 - 1.")
 
 
@@ -32,5 +39,15 @@ def require_augmentation(copies: int) -> None:
 
 def require_time_limit(seconds: float) -> None:
     """Complain about a time limit in which nothing can be done."""
-    if not 0 < seconds < math.inf:
+    if not isinstance(seconds, Real) or not 0 < float(seconds) < math.inf:
         raise InputError(f"the time limit is {seconds} and must be positive and finite.")
+
+
+def require_threads(threads: int) -> None:
+    """Complain about a number of threads that there cannot be."""
+    if not _is_whole(threads) or threads < 0:
+        raise InputError(f"threads is {threads} and must be a whole number, 0 for all cores.")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

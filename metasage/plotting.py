@@ -11,13 +11,14 @@ import numpy as np
 
 from metasage.errors import InputError
 from metasage.io import write_atomically
+from metasage.problems import require_instance, require_solution
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from metasage.adaptation.result import Result
-    from metasage.comparison import Round
+    from metasage.comparison.contests import Contest
     from metasage.problems import Instance, Solution
+    from metasage.solving.result import Result
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -37,6 +38,26 @@ def require_places(instance: Instance) -> None:
     """Complain about an instance that cannot be drawn."""
     if instance.coords is None:
         raise InputError(f"{instance.name or 'the instance'} has no coordinates to draw.")
+
+
+def plot(instance: Instance, solution: Solution, path: str | Path, title: str = "") -> None:
+    """Draw a solution into a .png, .svg or .pdf file.
+
+    Parameters
+    ----------
+    instance
+        An instance with coordinates.
+    solution
+        Routes through its nodes.
+    path
+        The file.
+    title
+        What stands above the picture.
+    """
+    require_instance(instance)
+    require_solution(solution)
+    require_picture_suffix(path)
+    save_figure(plot_solution(instance, solution, title), path)
 
 
 def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Figure:
@@ -94,17 +115,17 @@ def plot_curve(result: Result) -> Figure:
     return figure
 
 
-def plot_comparison(rounds: Sequence[Round], time_limit: float) -> Figure:
+def plot_comparison(contests: Sequence[Contest], time_limit: float) -> Figure:
     """Draw the best objective of each solver against time, a panel for each of the first files."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    shown = rounds[:MOST_PANELS]
+    shown = contests[:MOST_PANELS]
     columns = min(3, len(shown))
     rows = -(-len(shown) // columns)
     figure = Figure(figsize=(6 * columns, 4 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).flatten()
-    solvers = list(dict.fromkeys(entry.solver for one in rounds for entry in one.entries))
+    solvers = list(dict.fromkeys(entry.solver for one in contests for entry in one.entries))
     for axes, contest in zip(panels, shown, strict=False):
         for entry in contest.entries:
             if entry.outcome is None:

@@ -208,12 +208,19 @@ Decoder read_decoder(Arguments &arguments) {
     return decoder;
 }
 
-// Also lets the user's interrupts through: they end the kernel with an error of Python's.
+// Also lets signals through; what their handlers or the user's function raise ends the
+// kernel with an error of Python's.
 Patience read_patience(Arguments &arguments) {
     Patience patience;
-    patience.interrupted = [] {
+    const PyObject *function = arguments.optional("stopped").ptr();
+    patience.stopped = [function] {
         const nb::gil_scoped_acquire acquire;
-        return PyErr_CheckSignals() != 0;
+        if (PyErr_Occurred() || PyErr_CheckSignals() != 0) return true;
+        if (function == Py_None) return false;
+        PyObject *answer = PyObject_CallNoArgs(const_cast<PyObject *>(function));
+        const int stops = answer == nullptr ? -1 : PyObject_IsTrue(answer);
+        Py_XDECREF(answer);
+        return stops != 0;
     };
     if (!arguments.optional("seconds_left").is_none()) {
         // More than a year would overflow the clock.

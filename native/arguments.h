@@ -90,7 +90,7 @@ nanobind::object zeros(const Shape &shape, T *&data) {
         nanobind::ndarray<nanobind::numpy, T>(data, sizes.size(), sizes.data(), owner));
 }
 
-// Deadline (`seconds_left`), and interrupts of the user.
+// Deadline (`seconds_left`), the user's function (`stopped`) and signals.
 Patience read_patience(Arguments &arguments);
 
 // Reads what both functions take: instances, network outputs and settings.

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -89,7 +90,7 @@ struct Patience {
     bool has_deadline = false;
     Clock::time_point deadline;
     // Asked by the thread that called, which alone may listen to signals.
-    bool (*interrupted)() = nullptr;
+    std::function<bool()> stopped;
 
     bool is_over() {
         const Clock::time_point now = Clock::now();
@@ -97,12 +98,13 @@ struct Patience {
 #if defined(_OPENMP)
         if (omp_get_thread_num() != 0) return false;
 #endif
-        if (interrupted == nullptr || now - asked_ < std::chrono::milliseconds(50)) return false;
+        if (!stopped || now - asked_ < BETWEEN_QUESTIONS) return false;
         asked_ = now;
-        return interrupted();
+        return stopped();
     }
 
 private:
+    static constexpr std::chrono::milliseconds BETWEEN_QUESTIONS{30};
     Clock::time_point asked_ = Clock::now();
 };
 

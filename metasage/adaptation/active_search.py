@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from metasage.adaptation.gradient import GradientAdaptation
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.objective import Objective
 from metasage.adaptation.published import AS_RATES, WEIGHT_DECAY
-from metasage.adaptation.task import Task, scaled_embedding
-from metasage.rollout.interface import DecoderInputs
+
+if TYPE_CHECKING:
+    from metasage.adaptation.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +25,7 @@ class ActiveSearch(Method):
     """
 
     name = "as"
+    positive = ("learning_rate",)
 
     learning_rate: float | None = None
     weight_decay: float = WEIGHT_DECAY
@@ -37,19 +34,10 @@ class ActiveSearch(Method):
         return {"learning_rate": AS_RATES[problem][0]}
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
+        from metasage.adaptation.gradient import GradientAdaptation, PolicyWeights
+        from metasage.adaptation.update import Update
+
         own = self.resolved(task.instance.problem.name)
         assert own.learning_rate is not None
-        return _WeightAdaptation(task, Objective(own.learning_rate, 0.0, own.weight_decay))
-
-
-class _WeightAdaptation(GradientAdaptation):
-    """Adapts a copy of the policy, so that every instance starts from the same weights."""
-
-    def make_parameters(self) -> list[torch.Tensor]:
-        self.policy = copy.deepcopy(self.task.policy)
-        return list(self.policy.parameters())
-
-    def inputs(self) -> DecoderInputs:
-        h = scaled_embedding(self.policy, self.task.sml, self.task.batch)
-        found: DecoderInputs = self.policy.decoder(h)
-        return found
+        update = Update(own.learning_rate, imitation=0.0, weight_decay=own.weight_decay)
+        return GradientAdaptation(task, update, PolicyWeights(task))

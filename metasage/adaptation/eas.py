@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-import torch
-
-from metasage.adaptation.gradient import GradientAdaptation
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.objective import Objective
 from metasage.adaptation.published import EAS_RATES, EMB_RATES, WEIGHT_DECAY
-from metasage.adaptation.query import QueryAdaptation
-from metasage.adaptation.task import Task
-from metasage.errors import InputError
-from metasage.rollout.interface import DecoderInputs
+
+if TYPE_CHECKING:
+    from metasage.adaptation.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +33,8 @@ class Eas(Method):
         Factor of the parameters that is added to their gradient.
     """
 
+    positive = ("learning_rate",)
+
     variant: Literal["lay", "emb"] = "lay"
     place: Literal["before", "after"] = "before"
     learning_rate: float | None = None
@@ -49,30 +46,19 @@ class Eas(Method):
         """Name of the method."""
         return f"eas-{self.variant}"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.variant not in ("lay", "emb") or self.place not in ("before", "after"):
-            raise InputError(f"EAS '{self.variant}' {self.place} the combination is not known.")
-
     def defaults(self, problem: str) -> dict[str, Any]:  # noqa: D102
         rate, imitation = (EAS_RATES if self.variant == "lay" else EMB_RATES)[problem]
         return {"learning_rate": rate, "imitation": imitation}
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
+        from metasage.adaptation.gradient import GradientAdaptation, PointerKeys
+        from metasage.adaptation.query import QueryAdaptation
+        from metasage.adaptation.update import Update
+
         own = self.resolved(task.instance.problem.name)
         assert own.learning_rate is not None
         assert own.imitation is not None
-        objective = Objective(own.learning_rate, own.imitation, own.weight_decay)
+        update = Update(own.learning_rate, own.imitation, own.weight_decay)
         if self.variant == "lay":
-            return QueryAdaptation(task, objective, self.place)
-        return _PointerAdaptation(task, objective)
-
-
-class _PointerAdaptation(GradientAdaptation):
-    """Adapts the keys of the pointer, and leaves all else as it is."""
-
-    def make_parameters(self) -> list[torch.Tensor]:
-        return [self.task.inputs.pointers.clone()]
-
-    def inputs(self) -> DecoderInputs:
-        return replace(self.task.inputs, pointers=self.parameters[0])
+            return QueryAdaptation(task, update, place=self.place)
+        return GradientAdaptation(task, update, PointerKeys(task))

@@ -1,4 +1,4 @@
-"""Adaptation of parameters that the decoder's inputs depend on.
+"""Adaptation of parameters that the decoder's inputs depend on: AS, EAS-Emb, SAGE on h.
 
 The engine differentiates log-likelihoods with respect to those inputs, and
 torch carries on to the parameters.
@@ -6,67 +6,113 @@ torch carries on to the parameters.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import copy
+from dataclasses import replace
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from metasage.adaptation.method import Strategy
-from metasage.adaptation.objective import Objective
-from metasage.adaptation.optimiser import Adam
+from metasage.adaptation.guidance import UNGUIDED, Guide, Guided
+from metasage.adaptation.query import initial_eta
 from metasage.adaptation.resources import one_thread
-from metasage.adaptation.result import Incumbent
-from metasage.adaptation.task import Task
-from metasage.rollout.interface import DecoderInputs, Decoding, Request, Rollouts
+from metasage.adaptation.task import Task, scaled_embedding
+from metasage.adaptation.update import Update
+from metasage.errors import InputError
+from metasage.problems import Solution
+from metasage.rollout.interface import Adapter, DecoderInputs, Request, Rollouts
 
 
-class GradientAdaptation(Strategy):
+class Adapted(Protocol):
+    """What is adapted: parameters, and what the decoder makes of them."""
+
+    parameters: list[Tensor]
+
+    def inputs(self) -> DecoderInputs:
+        """Compute the decoder's inputs from the parameters, with a graph."""
+
+
+class PolicyWeights(Adapted):
+    """All weights of a copy of the policy, so that every instance starts from the same ones."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.policy = task, copy.deepcopy(task.policy)
+        self.parameters = list(self.policy.parameters())
+        if not self.parameters:
+            raise InputError("active search adapts a network's weights, and this one has none.")
+
+    def inputs(self) -> DecoderInputs:  # noqa: D102
+        h = scaled_embedding(self.policy, self.task.sml, self.task.batch)
+        found: DecoderInputs = self.policy.decoder(h)
+        return found
+
+
+class PointerKeys(Adapted):
+    """The keys of the pointer; all else stays as it is."""
+
+    def __init__(self, task: Task) -> None:
+        self.first = task.inputs
+        self.parameters = [task.inputs.pointers.clone()]
+
+    def inputs(self) -> DecoderInputs:  # noqa: D102
+        return replace(self.first, pointers=self.parameters[0])
+
+
+class EmbeddingLayer(Adapted):
+    """A residual layer on the node embeddings."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.first = task, task.embedding
+        eta = initial_eta(task.batch.num_instances, task.inputs.width, task.seed)
+        self.parameters = [eta.to(task.batch.device)]
+
+    def inputs(self) -> DecoderInputs:  # noqa: D102
+        found: DecoderInputs = self.task.policy.decoder(self.embedding())
+        return found
+
+    def embedding(self) -> Tensor:
+        """Node embeddings as the layer leaves them."""
+        return Adapter.from_flat(self.parameters[0])(self.first)
+
+
+class GradientAdaptation(Guided):
     """Samples with the parameters, then moves them along the gradient.
 
     Parameters
     ----------
     task
         What is solved.
-    objective
+    update
         Settings of the update.
+    adapted
+        What is adapted.
+    guide
+        Temperature and bias of the samples.
     """
 
-    def __init__(self, task: Task, objective: Objective) -> None:
-        self.task, self.objective = task, objective
-        self.parameters = [tensor.requires_grad_() for tensor in self.make_parameters()]
-        self.optimisers = [
-            Adam(tensor, objective.learning_rate, objective.weight_decay)
-            for tensor in self.parameters
-        ]
+    def __init__(
+        self, task: Task, update: Update, adapted: Adapted, guide: Guide = UNGUIDED
+    ) -> None:
+        self.task, self.update, self.adapted, self.guide = task, update, adapted, guide
+        self.parameters = [tensor.requires_grad_() for tensor in adapted.parameters]
+        self.optimisers = [update.optimiser(tensor) for tensor in self.parameters]
         self.target: Tensor | None = None
 
-    @abstractmethod
-    def make_parameters(self) -> list[Tensor]:
-        """Make the tensors that are adapted, apart from those of the policy."""
-
-    @abstractmethod
-    def inputs(self) -> DecoderInputs:
-        """Compute the decoder's inputs from the parameters, with a graph."""
-
-    def decoding(self, iteration: int, progress: float) -> Decoding:
-        """Say how choices are made; methods with schedules override it."""
-        return self.task.decoding
-
     def rollout(self, iteration: int, progress: float) -> Rollouts:  # noqa: D102
-        self.used = self.decoding(iteration, progress)
+        self.used = self.guide.decoding(self.task, iteration, progress)
         with one_thread():
-            self.task.inputs = self.inputs()
+            self.task.inputs = self.adapted.inputs()
         request = Request(0, torch.zeros(0), forced=self.target)
         return self.task.rollout(self.used, iteration, request)
 
-    def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:  # noqa: D102
-        weights = self.objective.weights(rollouts.cost.float(), self.task.rollouts)
+    def learn(self, rollouts: Rollouts, best: Solution | None) -> None:  # noqa: D102
+        weights = self.update.weights(rollouts.cost.float(), self.task.rollouts)
         gradients = self.gradients(rollouts, weights)
         for optimiser, gradient in zip(self.optimisers, gradients, strict=True):
             if gradient is not None:
                 optimiser.descend(gradient)
-        if self.objective.replay and self.objective.imitation:
-            self.target = self.task.replayed(incumbent)
+        if self.update.replay and self.update.imitation:
+            self.target = self.task.replayed(best)
 
     def gradients(self, rollouts: Rollouts, weights: Tensor) -> list[Tensor | None]:
         """Differentiate the loss with respect to the parameters, as memory allows."""
@@ -82,7 +128,7 @@ class GradientAdaptation(Strategy):
                 self.used,
                 rollouts.some(part),
                 weights[:, part],
-                task.deadline,
+                task.patience,
             )
             with one_thread():
                 found = torch.autograd.grad(

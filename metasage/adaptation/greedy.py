@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.task import Task
-from metasage.rollout.interface import Rollouts
+
+if TYPE_CHECKING:
+    from metasage.adaptation.task import Task
+    from metasage.rollout.interface import Rollouts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,18 +1,27 @@
-"""What a method is: settings, and the strategy they start."""
+"""What a method is: settings, and the strategy they start.
+
+Settings are known without torch, so that they are checked before it is loaded.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from metasage.adaptation.published import ITERATIONS
-from metasage.adaptation.result import Incumbent
-from metasage.adaptation.task import Task
 from metasage.errors import InputError
 from metasage.numbers import require_augmentation
-from metasage.policies.model import Model
-from metasage.rollout.interface import Rollouts
+from metasage.values import require_at_least, require_kinds
+
+if TYPE_CHECKING:
+    from metasage.adaptation.task import Task
+    from metasage.policies.model import Model
+    from metasage.problems import Solution
+    from metasage.rollout.interface import Rollouts
+
+# Numbers beyond these bounds have no meaning as a setting, and float32 none for them.
+_SMALLEST, _LARGEST = 1e-9, 1e9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +40,7 @@ class Method(ABC):
         Number of symmetric copies: 1, 2, 4 or 8.
     neighbours
         Number of nearest allowed nodes that a step looks at, which makes large
-        instances fast; all by default.
+        instances fast; by default what the network says, or all.
     """
 
     name: ClassVar[str]
@@ -42,19 +51,34 @@ class Method(ABC):
     uses_sml: ClassVar[bool] = False
     """Whether it starts from the scale meta-learner unless told otherwise."""
 
+    counts: ClassVar[tuple[str, ...]] = ("iterations", "rollouts", "neighbours")
+    """Settings that must be at least 1."""
+
+    positive: ClassVar[tuple[str, ...]] = ()
+    """Settings that must be greater than 0; numbers must not be negative in any case."""
+
     iterations: int | None = None
     rollouts: int | None = None
     augment: int = 1
     neighbours: int | None = None
 
     def __post_init__(self) -> None:
-        if self.iterations is not None and self.iterations < 1:
-            raise InputError(f"iterations is {self.iterations} and must be at least 1.")
-        if self.rollouts is not None and self.rollouts < 1:
-            raise InputError(f"rollouts is {self.rollouts} and must be at least 1.")
+        require_kinds(self)
+        given = [n for n in self.counts if getattr(self, n) is not None]
+        require_at_least(self, 1, *given)
         require_augmentation(self.augment)
-        if self.neighbours is not None and self.neighbours < 1:
-            raise InputError(f"neighbours is {self.neighbours} and must be at least 1.")
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, float | int) and not isinstance(value, bool):
+                self._require_in_range(item.name, value)
+
+    def _require_in_range(self, name: str, value: float) -> None:
+        if name in self.positive and not value > 0:
+            raise InputError(f"{name} is {value} and must be positive.")
+        if value < 0 or value > _LARGEST or 0 < value < _SMALLEST:
+            raise InputError(
+                f"{name} is {value} and must be 0 or lie between {_SMALLEST:g} and {_LARGEST:g}."
+            )
 
     @abstractmethod
     def start(self, task: Task) -> Strategy:
@@ -84,7 +108,7 @@ class Method(ABC):
         suggested = model.suggestions(self.name)
         try:
             return replace(self, **{n: v for n, v in suggested.items() if getattr(self, n) is None})
-        except (AttributeError, TypeError):
+        except (AttributeError, TypeError, InputError):
             raise InputError(
                 f"the settings that {model.name} suggests for {self.name} are not understood."
             ) from None
@@ -109,8 +133,16 @@ class Strategy(ABC):
             How far the search has come, from 0 to 1; schedules follow it.
         """
 
-    def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:
-        """Change the policy in the light of what was found; by default, nothing."""
+    def learn(self, rollouts: Rollouts, best: Solution | None) -> None:
+        """Change the policy in the light of what was found; by default, nothing.
+
+        Parameters
+        ----------
+        rollouts
+            What `rollout` returned.
+        best
+            The best solution so far, whoever found it.
+        """
         return None
 
     def chosen(self) -> dict[str, Any]:

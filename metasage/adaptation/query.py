@@ -12,32 +12,37 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from metasage.adaptation.method import Strategy
-from metasage.adaptation.objective import Objective
-from metasage.adaptation.optimiser import Adam
-from metasage.adaptation.result import Incumbent
+from metasage.adaptation.guidance import UNGUIDED, Guide, Guided
 from metasage.adaptation.task import Task
-from metasage.rollout.interface import Adapter, Decoding, EtaSums, LocalityBias, Request, Rollouts
+from metasage.adaptation.update import Update
+from metasage.problems import Solution
+from metasage.rollout.interface import Adapter, EtaSums, Request, Rollouts
 
 
-class QueryAdaptation(Strategy):
+class QueryAdaptation(Guided):
     """Samples with the layer, then moves eta along the gradient.
 
     Parameters
     ----------
     task
         What is solved.
-    objective
+    update
         Settings of the update.
+    guide
+        Temperature and bias of the samples.
     place
         ``after`` the heads are combined, or ``before``, where the policy has no
         layer of its own.
     """
 
     def __init__(
-        self, task: Task, objective: Objective, place: Literal["after", "before"] = "after"
+        self,
+        task: Task,
+        update: Update,
+        guide: Guide = UNGUIDED,
+        place: Literal["after", "before"] = "after",
     ) -> None:
-        self.task, self.objective = task, objective
+        self.task, self.update, self.guide = task, update, guide
         rows, width = task.batch.num_instances, task.inputs.width
         device = task.batch.device
         own = task.inputs.adapter
@@ -45,22 +50,14 @@ class QueryAdaptation(Strategy):
         self.place = place if own is None else own.place
         eta = initial_eta(rows, width, task.seed) if own is None else own.flat().expand(rows, -1)
         self.eta = eta.detach().clone().to(device)
-        self.optimiser = Adam(self.eta, objective.learning_rate, objective.weight_decay)
+        self.optimiser = update.optimiser(self.eta)
         self.sums = EtaSums.zeros(rows, width, device)
         self.centre = torch.zeros(rows, dtype=torch.float64, device=device)
         self.target: Tensor | None = None
 
-    def decoding(self, iteration: int, progress: float) -> Decoding:
-        """Say how choices are made; methods with schedules override it."""
-        return self.adapted(1.0, None)
-
-    def adapted(self, temperature: float, bias: LocalityBias | None) -> Decoding:
-        """Sample with the layer as it is now."""
-        adapter = Adapter.from_flat(self.eta, self.place)
-        return replace(self.task.decoding, temperature=temperature, bias=bias, adapter=adapter)
-
     def rollout(self, iteration: int, progress: float) -> Rollouts:  # noqa: D102
-        self.used = self.decoding(iteration, progress)
+        guided = self.guide.decoding(self.task, iteration, progress)
+        self.used = replace(guided, adapter=Adapter.from_flat(self.eta, self.place))
         self.sums = EtaSums.zeros(len(self.eta), self.task.inputs.width, self.eta.device)
         request = Request(
             0,
@@ -71,19 +68,19 @@ class QueryAdaptation(Strategy):
         )
         return self.task.rollout(self.used, iteration, request)
 
-    def learn(self, rollouts: Rollouts, incumbent: Incumbent) -> None:  # noqa: D102
+    def learn(self, rollouts: Rollouts, best: Solution | None) -> None:  # noqa: D102
         samples = self.task.rollouts
         cost = rollouts.cost[:, :samples]
         mean = cost.mean(dim=1)
         excess = (mean - self.centre).unsqueeze(1)
         gradient = (self.sums.by_cost - excess * self.sums.plain) / samples
-        if self.objective.replay:
-            gradient = gradient - self.objective.imitation * self.sums.forced
-            self.target = self.task.replayed(incumbent)
+        if self.update.replay:
+            gradient = gradient - self.update.imitation * self.sums.forced
+            self.target = self.task.replayed(best)
         else:
-            best = rollouts.actions[torch.arange(len(cost)), cost.argmin(dim=1)]
-            gradient = gradient - self.objective.imitation * self.task.eta_gradient(
-                self.used, best.unsqueeze(1)
+            sampled = rollouts.actions[torch.arange(len(cost)), cost.argmin(dim=1)]
+            gradient = gradient - self.update.imitation * self.task.eta_gradient(
+                self.used, sampled.unsqueeze(1)
             )
         self.optimiser.descend(gradient)
         # The next sums are centred on this mean, which keeps their terms small.

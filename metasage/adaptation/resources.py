@@ -1,8 +1,7 @@
-"""What an instance takes, and what there is: memory, time, threads, devices."""
+"""What an instance takes of a machine: memory, time, threads, devices."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,30 +10,15 @@ import torch
 from metasage.errors import InputError, TooLarge
 from metasage.policies.policy import AttentionPolicy
 from metasage.problems import Instance
-
-# Operations a second of the encoder on one thread, roughly.
-_ENCODER_SPEED = 3e10
-
-# Seconds for each pair of nodes: distances of the scale meta-learner, lengths to keep.
-_DISTANCE, _LENGTH = 3e-8, 1e-7
-
-
-def free_memory() -> float:
-    """Bytes of memory that are free now."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            rows = dict(line.split(":", 1) for line in file)
-        return 1024.0 * int(rows["MemAvailable"].split()[0])
-    except (OSError, KeyError, ValueError):
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+from metasage.runtime.timing import DISTANCE_SECONDS, ENCODER_SPEED, LENGTH_SECONDS
 
 
 def encoding_seconds(policy: AttentionPolicy, instance: Instance) -> float:
     """Estimate the time of the encoder, which cannot be interrupted."""
     nodes, width, layers = instance.num_nodes, policy.config.width, policy.config.layers
     operations = layers * (24.0 * nodes * width**2 + 4.0 * nodes**2 * width)
-    of_pair = _DISTANCE + (_LENGTH if instance.problem.keeps_lengths else 0.0)
-    return operations / _ENCODER_SPEED + of_pair * nodes**2
+    of_pair = DISTANCE_SECONDS + (LENGTH_SECONDS if instance.problem.keeps_lengths else 0.0)
+    return operations / ENCODER_SPEED + of_pair * nodes**2
 
 
 def require_device(name: str) -> None:

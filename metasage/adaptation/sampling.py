@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.task import Task
-from metasage.errors import InputError
-from metasage.rollout.interface import Decoding, Rollouts
+
+if TYPE_CHECKING:
+    from metasage.adaptation.task import Task
+    from metasage.rollout.interface import Rollouts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,22 +23,18 @@ class Sampling(Method):
     """
 
     name = "sample"
+    positive = ("temperature",)
 
     temperature: float = 1.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.temperature > 0:
-            raise InputError(f"the temperature is {self.temperature} and must be positive.")
-
     def start(self, task: Task) -> Strategy:  # noqa: D102
-        return _SamplingStrategy(task, replace(task.decoding, temperature=self.temperature))
+        return _SamplingStrategy(task, self.temperature)
 
 
 class _SamplingStrategy(Strategy):
-    def __init__(self, task: Task, decoding: Decoding) -> None:
+    def __init__(self, task: Task, temperature: float) -> None:
         self.task = task
-        self.decoding = decoding
+        self.decoding = replace(task.decoding, temperature=temperature)
 
     def rollout(self, iteration: int, progress: float) -> Rollouts:
         return self.task.rollout(self.decoding, iteration)

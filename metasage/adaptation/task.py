@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import copy
-import time
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
-from metasage.adaptation.resources import (
-    encoding_seconds,
-    free_memory,
-    one_thread,
-    require_memory,
-)
-from metasage.adaptation.result import Incumbent
+from metasage.adaptation.resources import encoding_seconds, one_thread, require_memory
 from metasage.errors import InputError
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.sml import ScaleMetaLearner
 from metasage.policies.symmetry import augment
-from metasage.problems import Instance
+from metasage.problems import Instance, Solution
 from metasage.problems.batch import Batch
 from metasage.rollout.interface import (
     DeadlineReached,
@@ -33,12 +26,12 @@ from metasage.rollout.interface import (
 )
 from metasage.rollout.random import instance_seeds
 from metasage.rollout.torch_engine import likeliest_starts
+from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.resources import free_memory
+from metasage.runtime.timing import CHUNK_STEPS
 
 # Chunks are multiples of the engine's tiles, so that its sums stay as they are.
 _CHUNK = 64
-
-# Steps times open nodes of a chunk that a deadline may cut off: about a second.
-_STEPS = 128 * 1000**2
 
 
 @dataclass(eq=False)
@@ -65,8 +58,8 @@ class Task:
         Seed of everything random.
     max_memory
         Bytes that rollouts may take at a time.
-    deadline
-        Time of `time.monotonic` after which engines give up.
+    patience
+        When engines give up.
     decoding
         What all methods start from when they say how choices are made.
     """
@@ -81,7 +74,7 @@ class Task:
     rollouts: int
     seed: int
     max_memory: float
-    deadline: float | None = None
+    patience: Patience = ENDLESS
     decoding: Decoding = field(default_factory=Decoding)
 
     @classmethod
@@ -96,7 +89,7 @@ class Task:
         copies: int,
         seed: int,
         max_memory: float | None = None,
-        deadline: float | None = None,
+        patience: Patience = ENDLESS,
         neighbours: int | None = None,
         device: str = "cpu",
     ) -> Task:
@@ -107,8 +100,8 @@ class Task:
         DeadlineReached
             If encoding would take longer than there is time.
         """
-        encoding = encoding_seconds(policy, instance) * copies
-        if deadline is not None and time.monotonic() + encoding > deadline:
+        left = patience.seconds_left
+        if left is not None and encoding_seconds(policy, instance) * copies > left:
             raise DeadlineReached
         memory = free_memory() / 2 if max_memory is None else max_memory
         require_memory(instance, copies, memory)
@@ -135,7 +128,7 @@ class Task:
             wanted,
             seed,
             memory,
-            deadline,
+            patience,
             Decoding(neighbours=neighbours or policy.config.nearest(batch.num_nodes)),
         )
 
@@ -176,25 +169,25 @@ class Task:
         iteration
             Number of the iteration, which selects the random stream.
         request
-            Further wishes; its number of rollouts, seeds and starts are filled in.
+            What else is wanted; its number of rollouts, seeds and starts are filled in.
         """
         rows = self.batch.num_instances
         starts = self.starts(decoding.greedy)
         seeds = instance_seeds(self.seed, rows, first=iteration * rows)
-        wishes = Request(0, seeds) if request is None else request
-        step = self.chunk(learning=wishes.eta_sums is not None)
+        wanted = Request(0, seeds) if request is None else request
+        step = self.chunk(learning=wanted.eta_sums is not None)
         parts = []
         for offset in range(0, self.rollouts, step):
             count = min(step, self.rollouts - offset)
             part = replace(
-                wishes,
+                wanted,
                 rollouts=count,
                 seeds=seeds,
                 offset=offset,
                 starts=None if starts is None else starts[:, offset : offset + count],
                 # Forced rollouts come once, behind the last of the others.
-                forced=wishes.forced if offset + count == self.rollouts else None,
-                deadline=self.deadline,
+                forced=wanted.forced if offset + count == self.rollouts else None,
+                patience=self.patience,
             )
             try:
                 parts.append(self.engine.rollout(self.batch, self.inputs, decoding, part))
@@ -203,11 +196,11 @@ class Task:
                 raise
         return Rollouts.joined(parts)
 
-    def replayed(self, incumbent: Incumbent) -> Tensor | None:
-        """Return the incumbent as a forced rollout of every copy."""
-        if incumbent.solution is None:
+    def replayed(self, solution: Solution | None) -> Tensor | None:
+        """Return a solution, if there is one, as a forced rollout of every copy."""
+        if solution is None:
             return None
-        actions = torch.tensor(self.instance.problem.to_actions(incumbent.solution))
+        actions = torch.tensor(self.instance.problem.to_actions(solution))
         return actions.to(self.batch.device).expand(self.batch.num_instances, 1, -1)
 
     def eta_gradient(self, decoding: Decoding, forced: Tensor) -> Tensor:
@@ -221,7 +214,7 @@ class Task:
             starts=None if starts is None else starts[:, :0],
             forced=forced,
             eta_sums=sums,
-            deadline=self.deadline,
+            patience=self.patience,
         )
         self.engine.rollout(self.batch, self.inputs, decoding, request)
         return sums.forced
@@ -242,8 +235,8 @@ class Task:
             step = rows * nodes * 4 * (3 * self.inputs.heads + 12)
             each += step * nodes if learning else step
         most = self.max_memory / each
-        if self.deadline is not None:
-            most = min(most, _STEPS / (rows * nodes**2))
+        if self.patience.deadline is not None:
+            most = min(most, CHUNK_STEPS / (rows * nodes**2))
         if self.engine.name == "torch":
             return max(1, int(most))
         return max(_CHUNK, int(most) // _CHUNK * _CHUNK)

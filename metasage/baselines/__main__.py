@@ -13,7 +13,7 @@ import time
 
 from metasage.baselines import get_baseline
 from metasage.baselines.child import Reporter
-from metasage.child_process import claim_output, leave_with_parent
+from metasage.runtime.processes import claim_output, leave_with_parent
 
 
 def main(name: str) -> None:

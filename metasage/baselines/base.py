@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from metasage.adaptation.result import Incumbent
 from metasage.errors import InputError, MetasageError
 from metasage.numbers import require_seed, require_time_limit
-from metasage.problems import Instance, Solution, check, require_feasible
+from metasage.problems import Instance, Solution, require_feasible
+from metasage.solving.record import Record
 
 Listener = Callable[[float, float], None]
 """Hears of seconds and objective at each improvement."""
@@ -81,16 +80,24 @@ class Track:
 
     def __init__(self, instance: Instance, seconds: float, listener: Listener | None) -> None:
         self.instance, self.limit, self.listener = instance, seconds, listener
-        self.started = time.monotonic()
-        self.incumbent = Incumbent(instance)
-        self.curve: list[tuple[float, float]] = []
+        self.record = Record(instance)
         self.violation = ""
         self.note = ""
         self.was_ended = False
 
     def seconds(self) -> float:
         """Seconds since the start."""
-        return time.monotonic() - self.started
+        return self.record.seconds
+
+    @property
+    def best(self) -> Solution | None:
+        """The best solution so far, if there is a feasible one."""
+        return None if self.record.objective is None else self.record.best
+
+    @property
+    def curve(self) -> tuple[tuple[float, float], ...]:
+        """Seconds and objective at each improvement."""
+        return tuple((seconds, objective) for seconds, _, objective in self.record.curve)
 
     def left(self) -> float:
         """Seconds that are left, 0 when the time is over."""
@@ -98,14 +105,12 @@ class Track:
 
     def offer(self, solution: Solution) -> bool:
         """Take a solution if it is feasible and better, and say whether it was."""
-        verdict = check(self.instance, solution)
+        improvements = len(self.record.curve)
+        verdict = self.record.offer(solution)
         if verdict.violation is not None:
             self.violation = verdict.violation
+        if len(self.record.curve) == improvements:
             return False
-        assert verdict.objective is not None
-        if not self.incumbent.offer(solution, verdict.objective):
-            return False
-        self.curve.append((self.seconds(), verdict.objective))
         if self.listener is not None:
             self.listener(*self.curve[-1])
         return True
@@ -127,6 +132,10 @@ class Baseline(ABC):
     def is_available(self) -> bool:
         """Whether it can run here."""
         return True
+
+    def takes_part(self, instance: Instance) -> bool:
+        """Whether it solves the problem of an instance."""
+        return instance.problem.name in self.problems
 
     @abstractmethod
     def search(self, instance: Any, track: Track, seed: int) -> None:
@@ -174,7 +183,7 @@ class Baseline(ABC):
         """
         require_time_limit(seconds)
         require_seed(seed)
-        if instance.problem.name not in self.problems:
+        if not self.takes_part(instance):
             raise InputError(
                 f"{self.name} solves {', '.join(self.problems)}, not {instance.problem.name}."
             )
@@ -190,10 +199,8 @@ class Baseline(ABC):
         else:
             self.search(instance, track, seed)
         self.finish(instance, track)
-        best = track.incumbent
-        if best.solution is None or best.objective is None:
+        best, objective = track.best, track.record.objective
+        if best is None or objective is None:
             reason = f": {track.violation}" if track.violation else " in time."
             raise BaselineError(f"{self.name} found no feasible solution{reason}")
-        return Outcome(
-            best.solution, best.objective, track.seconds(), tuple(track.curve), track.note
-        )
+        return Outcome(best, objective, track.seconds(), track.curve, track.note)

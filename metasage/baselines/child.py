@@ -11,14 +11,12 @@ import time
 from typing import IO
 
 from metasage.baselines.base import Track
-from metasage.child_process import command
 from metasage.problems import Instance, Solution
+from metasage.runtime.processes import command
+from metasage.runtime.timing import GRACE_SECONDS, GRACE_SHARE
 
 DID_NOT_FINISH = "did not finish"
 FAILED = "its process ended with an error."
-
-# For so long after its limit a solver may hand in its last solution.
-_GRACE_SHARE, _GRACE_SECONDS = 0.02, 0.3
 
 
 class Reporter(Track):
@@ -77,7 +75,7 @@ def search_in_child(name: str, track: Track, seed: int) -> None:
             track.note = track.violation = FAILED
     except queue.Empty:
         track.was_ended = True
-        if track.incumbent.solution is None:
+        if track.best is None:
             track.note = DID_NOT_FINISH
     except (BrokenPipeError, ValueError):
         track.note = track.violation = FAILED
@@ -94,5 +92,5 @@ def _forward(stream: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
 
 def _next(lines: queue.Queue[bytes | None], track: Track) -> bytes | None:
     """Wait for a line; None once the child is done, `queue.Empty` when its time is over."""
-    patience = track.limit * (1 + _GRACE_SHARE) + _GRACE_SECONDS - track.seconds()
+    patience = track.limit * (1 + GRACE_SHARE) + GRACE_SECONDS - track.seconds()
     return lines.get(timeout=max(0.0, patience))

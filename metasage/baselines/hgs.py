@@ -64,7 +64,7 @@ class Hgs(Baseline):
 
     def finish(self, instance: Any, track: Track) -> None:
         """Say so where only the short run was done in time."""
-        if track.was_ended and track.incumbent.solution is not None:
+        if track.was_ended and track.best is not None:
             track.note = f"{DID_NOT_FINISH}, this is a run of {_FIRST_SHARE:.0%} of the time"
 
 

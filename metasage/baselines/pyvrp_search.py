@@ -129,7 +129,7 @@ class Collecting(Offering):
         best: pyvrp.Solution,
         cost_evaluator: pyvrp.CostEvaluator,
     ) -> None:
-        known = self.track.incumbent.objective or np.inf
+        known = self.track.record.objective or np.inf
         cost = (candidate.distance() + candidate.uncollected_prizes()) / self.model.unit
         # A tour that collects enough skips no more than the rest: most are not worth a look.
         if cost - self.weight * (self.total - self.least) >= known:

@@ -8,32 +8,27 @@ import sys
 import threading
 from types import FrameType
 
-from metasage.signals import ending_signals
-from metasage.started import STARTED as _STARTED  # noqa: F401 - the clock starts here
-
-# Seconds after which an interrupt that was lost is repeated.
-_SHORTLY = 0.1
+from metasage.runtime.interrupts import end_work, ending_signals
+from metasage.runtime.started import STARTED as _STARTED  # noqa: F401 - the clock starts here
+from metasage.runtime.timing import REPEATED_AFTER
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
-    """Raise, unless a search was ended before: an impatient user loses no solution."""
-    searching = sys.modules.get("metasage.adaptation.interrupts")
-    if searching is None or not searching.search_was_ended():
+    """Ask what is under way to end, or else raise."""
+    if not end_work():
         raise KeyboardInterrupt
 
 
 def _insist(lost: sys.UnraisableHookArgs) -> None:
     """Interrupt once more: where Python cannot raise, as in a destructor, the first was lost."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
-        threading.Timer(_SHORTLY, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Timer(REPEATED_AFTER, os.kill, (os.getpid(), signal.SIGINT)).start()
     else:
         sys.__unraisablehook__(lost)
 
 
 def main() -> None:
     """Run the command line of this process."""
-    # Threads that spin while they wait starve each other on a busy machine.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # A shell starts jobs in the background deaf to SIGINT; they shall listen, too.
     for number in ending_signals():
         signal.signal(number, _interrupt)

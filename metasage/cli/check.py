@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from metasage.cli.options import File, Json, ProblemOption, Round, Vehicles
+from metasage.cli.options import File, Json, ProblemOption, RoundOption, Vehicles
 
 
 def check(
     file: File,
     solution: Annotated[str, typer.Argument(metavar="SOLUTION", help=".sol, .tour or .json.")],
     problem: ProblemOption = None,
-    rounding: Round = None,
+    rounding: RoundOption = None,
     vehicles: Vehicles = None,
     json: Json = None,
 ) -> int:

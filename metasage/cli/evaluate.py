@@ -1,33 +1,40 @@
-"""``metasage evaluate``: the instances of a set."""
+"""``metasage evaluate``: the instances of sets and files."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from metasage.cli import methods as options
 from metasage.cli.options import Json, ProblemOption
 
+if TYPE_CHECKING:
+    from metasage.solving.result import Result
+
 
 def evaluate(
-    file: Annotated[str, typer.Argument(metavar="SET.npz", help="Set of instances.")],
-    method: options.MethodName = None,
-    preset: options.PresetName = "default",
-    model: options.ModelName = None,
-    sml: options.SmlName = "auto",
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Sets, SET.npz#A:B, or instances; several."),
+    ],
+    method: options.MethodOption = None,
+    preset: options.PresetOption = "default",
+    model: options.ModelOption = None,
+    sml: options.SmlOption = "auto",
     settings: options.Settings = None,
-    improve: options.ImproveName = None,
-    limit: Annotated[int | None, typer.Option("--limit", help="Only the first so many.")] = None,
+    improve: options.ImproveOption = None,
+    limit: Annotated[int | None, typer.Option("--limit", help="Only so many.")] = None,
+    offset: Annotated[int, typer.Option("--offset", help="Leave out the first so many.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", help="Instances solved side by side.")] = 1,
     time_limit: options.TimeLimit = None,
     iterations: options.Iterations = None,
     rollouts: options.RolloutCount = None,
-    augment: options.Augment = 1,
+    augment: options.Augment = None,
     neighbours: options.Neighbours = None,
     seed: options.Seed = 1234,
     threads: options.Threads = 0,
-    engine: options.EngineName = "auto",
+    engine: options.EngineOption = "auto",
     device: options.Device = "cpu",
     max_memory: options.MaxMemory = None,
     references: Annotated[
@@ -38,34 +45,37 @@ def evaluate(
     problem: ProblemOption = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Solve the instances of a set, each with the time limit; print the mean objective.
+    """Solve several instances, each with the time limit; print the mean objective.
 
     The method is greedy unless another is named.
     """
-    from metasage.adaptation.evaluate import evaluate as evaluate_set
     from metasage.cli.output import INTERRUPTED, write_json
-    from metasage.errors import InputError, MetasageError
-    from metasage.io import read_set
+    from metasage.errors import MetasageError
+    from metasage.io import read_instances
     from metasage.numbers import require_time_limit
+    from metasage.solving.evaluate import evaluate as evaluate_all
 
-    options.require_targets(json, sources=(file, references))
-    instances = read_set(file, problem)
-    for name, value in (("limit", limit), ("jobs", jobs)):
-        if value is not None and value < 1:
-            raise InputError(f"{name} is {value} and must be at least 1.")
+    options.require_targets(json, sources=(*files, references))
+    instances = [instance for file in files for instance in read_instances(file, problem)]
     if time_limit is not None:
         require_time_limit(time_limit)
-    count = len(instances) if limit is None else min(limit, len(instances))
-    known = None if references is None else _read_references(references, count)
-    options.set_threads(threads)
-    outcome = evaluate_set(
+    left = max(0, len(instances) - offset)
+    known = None
+    if references is not None:
+        known = _read_references(references, left if limit is None else min(limit, left))
+    outcome = evaluate_all(
         instances,
-        options.make_method(
-            method or "greedy", preset, iterations, rollouts, augment, neighbours, settings
-        ),
+        method,
         limit=limit,
+        offset=offset,
         jobs=jobs,
         time_limit=time_limit,
+        preset=preset,
+        iterations=iterations,
+        rollouts=rollouts,
+        augment=augment,
+        neighbours=neighbours,
+        settings=options.read_settings(settings),
         model=model,
         sml=sml,
         improve=improve or "none",
@@ -76,7 +86,8 @@ def evaluate(
         max_memory=options.in_bytes(max_memory),
         listener=None if quiet or json == "-" else _print_one,
     )
-    result: dict[str, Any] = {"set": instances.name} | outcome.to_dict()
+    name = files[0] if len(files) > 1 else _name(files[0])
+    result: dict[str, Any] = {"set": name} | outcome.to_dict()
     if known is not None:
         result["gap"] = outcome.gap(known)
     if json is not None:
@@ -84,16 +95,22 @@ def evaluate(
     if not quiet and json != "-" and outcome.mean is not None:
         shown = "" if result.get("gap") is None else f", gap {100 * result['gap']:.2f}%"
         typer.echo(
-            f"{instances.name}: mean objective {outcome.mean:.4f} over "
-            f"{len(outcome.objectives)} instances{shown}, {sum(outcome.seconds):.1f} s"
+            f"{name}: mean objective {outcome.mean:.4f} over "
+            f"{len(outcome.results)} instances{shown}, {sum(outcome.seconds):.1f} s"
         )
     if outcome.failure:
         raise MetasageError(outcome.failure)
     return INTERRUPTED if outcome.interrupted else 0
 
 
-def _print_one(index: int, objective: float, seconds: float) -> None:
-    typer.echo(f"#{index}  {objective:.4f}  {seconds:.2f} s")
+def _print_one(index: int, result: Result) -> None:
+    typer.echo(f"#{index}  {result.objective:.4f}  {result.seconds:.2f} s")
+
+
+def _name(file: str) -> str:
+    from pathlib import Path
+
+    return Path(file.partition("#")[0]).stem
 
 
 def _read_references(path: str, count: int) -> list[float]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from metasage.cli.options import File, Json, ProblemOption, Round
+from metasage.cli.options import File, Json, ProblemOption, RoundOption
 
 if TYPE_CHECKING:
     from metasage.problems import Instance
 
 
 def info(
-    file: File, problem: ProblemOption = None, rounding: Round = None, json: Json = None
+    file: File, problem: ProblemOption = None, rounding: RoundOption = None, json: Json = None
 ) -> None:
     """Show problem, size, bounds and rounding of an instance or a set, and the engine for it."""
     import metasage
@@ -36,6 +36,7 @@ def info(
 def describe(instance: Instance) -> dict[str, Any]:
     """Return what is known of an instance before it is solved."""
     from metasage.cli.output import number
+    from metasage.solving.choice import what_solves
 
     places = instance.coords
     return {
@@ -52,28 +53,6 @@ def describe(instance: Instance) -> dict[str, Any]:
         "infeasible": instance.problem.infeasibility(instance),
         **what_solves(instance),
     }
-
-
-def what_solves(instance: Instance) -> dict[str, Any]:
-    """Name what ``metasage solve`` uses for an instance; None for nothing."""
-    from metasage.cli.solve import default_improve, why_no_network
-    from metasage.policies.library import default_model, shipped_models
-    from metasage.policies.metadata import read_metadata, training_size
-
-    improve = default_improve()
-    has_extension = improve != "none"
-    chosen = {
-        "method under a time limit": "local-search" if has_extension else "sage",
-        "engine": "native" if has_extension else "torch",
-        "improve": improve,
-    }
-    if why_no_network(instance, None, False, None) is not None:
-        return {"method": "local-search", "model": None, "sml": None} | chosen
-    name = default_model(instance.problem.name)
-    path = shipped_models()[name]
-    trained = training_size(read_metadata(path)[1]) or 0
-    has_sml = instance.size > trained and (path.parent / "sml" / path.name).exists()
-    return {"method": "sage", "model": name, "sml": name if has_sml else None} | chosen
 
 
 def _in_words(value: Any) -> Any:

@@ -16,7 +16,7 @@ ProblemOption = Annotated[
     str | None,
     typer.Option("--problem", help="Problem, where the file's fields leave it open."),
 ]
-Round = Annotated[
+RoundOption = Annotated[
     str | None,
     typer.Option(
         "--round", help="Round each edge: nearest, up, down or none. Default: as the file says."

@@ -46,3 +46,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: st
     for line in lines:
         cells = (f"{text:<{width}}" for text, width in zip(line, widths, strict=True))
         typer.echo("  ".join(cells).rstrip())
+
+
+def set_threads(threads: int) -> None:
+    """Let torch and the kernels use so many threads, for as long as the program runs."""
+    import torch
+
+    from metasage.numbers import require_threads
+
+    require_threads(threads)
+    if threads:
+        torch.set_num_threads(threads)

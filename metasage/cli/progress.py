@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from metasage.adaptation.callbacks import Callbacks
-from metasage.started import STARTED
+from metasage.runtime.started import STARTED
+from metasage.solving.callbacks import Callbacks
 
 if TYPE_CHECKING:
-    from metasage.adaptation.result import Result
-    from metasage.problems import Instance
+    from metasage.problems import Instance, Solution
+    from metasage.solving.result import Result
 
 
 def short(objective: float) -> str:
@@ -65,8 +65,11 @@ class Progress(Callbacks):
         self.stage = f"iteration {iteration}{planned}  {iteration / max(seconds, 1e-9):.1f}/s"
         self.objective = objective
 
-    def on_local_search(self, objective: float, seconds: float) -> None:  # noqa: D102
-        self.stage, self.objective = "local search", objective
+    def on_stage(self, name: str) -> None:  # noqa: D102
+        self.stage = name
+
+    def on_best(self, solution: Solution, objective: float, iteration: int) -> None:  # noqa: D102
+        self.objective = objective
 
     def on_end(self, result: Result) -> None:  # noqa: D102
         self.close()

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metasage.cli.methods import require_targets, set_threads
+from metasage.cli.methods import require_targets
 from metasage.cli.options import Json
+from metasage.cli.output import set_threads
 
 if TYPE_CHECKING:
     from metasage.experiments.base import Experiment, Profile

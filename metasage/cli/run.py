@@ -12,7 +12,7 @@ import typer
 
 from metasage.cli.app import app
 from metasage.cli.output import INTERRUPTED
-from metasage.errors import MetasageError, OutsideTraining
+from metasage.errors import MetasageError, MetasageWarning
 
 # Typer's own errors descend from it, but it is not exported.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -62,11 +62,11 @@ def _show_warnings(wanted: bool) -> None:
     usual = warnings.formatwarning
 
     def line(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> str:
-        if issubclass(category, OutsideTraining):
+        if issubclass(category, MetasageWarning):
             return f"metasage: warning: {message}\n"
         return usual(message, category, *place, **rest)
 
-    warnings.simplefilter("once" if wanted else "ignore", OutsideTraining)
+    warnings.simplefilter("once" if wanted else "ignore", MetasageWarning)
     warnings.formatwarning = line
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from metasage.adaptation.result import NETWORK
 from metasage.cli.output import number, print_facts
 from metasage.cli.progress import in_percent, short
+from metasage.solving.record import NETWORK
 
 if TYPE_CHECKING:
-    from metasage.adaptation.result import Result
+    from metasage.solving.result import Result
 
 
 def print_summary(result: Result, best_known: float | None) -> None:
@@ -29,5 +29,7 @@ def print_summary(result: Result, best_known: float | None) -> None:
         if name == NETWORK:
             facts[name] += f", {settings['method']} with {settings['model']}"
             facts[name] += "" if settings["sml"] == "none" else " and its scale meta-learner"
-    typer.echo(f"{line}, {result.iterations} iterations, {result.seconds:.1f} s")
+    if result.iterations:
+        line += f", {result.iterations} iterations"
+    typer.echo(f"{line}, {result.seconds:.1f} s")
     print_facts(facts)

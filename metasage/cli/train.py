@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
-from metasage.cli.methods import set_threads
-from metasage.cli.output import INTERRUPTED
+from metasage.cli.output import INTERRUPTED, set_threads
 
 app = typer.Typer(
     help="Train networks (pomo, symnco) and their scale meta-learners (sml).", rich_markup_mode=None
@@ -73,7 +72,7 @@ def pretrain(
 ) -> int:
     """Train a policy; the name of the command is the method."""
     from metasage.errors import InputError
-    from metasage.started import STARTED
+    from metasage.runtime.started import STARTED
     from metasage.training.recipes import recipe as find_recipe
     from metasage.training.settings import load_settings
     from metasage.training.train import train
@@ -175,7 +174,7 @@ def meta_train(
         model,
         settings,
         resume=resume,
-        engine=engine,
+        engine=cast(Any, engine),
         threads=threads,
         labels=labels,
         labels_only=labels_only,

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from metasage import __version__
-from metasage.adaptation.interrupts import Interrupted
 from metasage.adaptation.method import Method
-from metasage.adaptation.solve import solve
 from metasage.errors import InputError
 from metasage.policies.library import find_model
 from metasage.policies.model import Model
@@ -20,6 +18,8 @@ from metasage.policies.sml import Sml
 from metasage.policies.sml_files import find_sml, fingerprint
 from metasage.problems import Instance
 from metasage.problems.sets import generate
+from metasage.runtime.interrupts import Interrupted
+from metasage.solving.solve import solve
 
 # Of the paper's test sets, which are drawn whole.
 _SEEDS = {("tsp", 200): 1235, ("cvrp", 200): 1235}
@@ -159,6 +159,7 @@ class Bench:
                 method,
                 model=self.model(problem),
                 sml="none" if sml is None else sml,
+                improve="none",
                 seed=self.seed,
                 threads=self.threads,
             )

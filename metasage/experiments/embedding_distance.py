@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from metasage.adaptation.embedding import move_embedding
 from metasage.adaptation.sage import Sage
 from metasage.experiments.base import PAPER, Cell, Experiment, Profile, Table
 from metasage.experiments.bench import Bench, Found
@@ -12,6 +11,7 @@ from metasage.policies.sml import Sml
 from metasage.policies.sml_files import fingerprint
 from metasage.problems import Instance
 from metasage.rollout import get_engine
+from metasage.training.sml.embedding import move_embedding
 
 
 class EmbeddingDistance(Experiment):
@@ -60,10 +60,10 @@ def _measure(
 
     def make() -> Found:
         engine = get_engine("auto", model.config, threads=bench.threads)
-        moved, search = move_embedding(instance, model, engine, method, bench.seed, sml)
-        assert search.incumbent.objective is not None
+        moved, record = move_embedding(instance, model, engine, method, bench.seed, sml)
+        assert record.objective is not None
         values = {"distance": float(moved.abs().sum())}
-        return Found(search.incumbent.objective, search.seconds(), search.curve, values)
+        return Found(record.objective, record.seconds, record.curve, values)
 
     settings = [method.name, method.parameters(problem), sml and fingerprint(sml.learner)]
     return bench.remembered(f"{label} SML", problem, size, index, settings, make)

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from metasage.adaptation.greedy import Greedy
-from metasage.adaptation.interrupts import Interrupted
 from metasage.experiments.base import PAPER, Cell, Experiment, Profile, Table, change
 from metasage.experiments.bench import Bench
 from metasage.policies.sml import Sml
 from metasage.policies.sml_files import fingerprint, load_sml
+from metasage.runtime.interrupts import Interrupted
 from metasage.training.run import SETTINGS
 from metasage.training.sml.labels import origin
 from metasage.training.sml.run import LABELS, SML

@@ -5,19 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from metasage import extension
 from metasage.errors import InputError
-from metasage.improve.improver import Improver, Listener, available_cores
+from metasage.improve.improver import Improver, Listener
 from metasage.problems import Instance, Solution
+from metasage.runtime import extension
+from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.resources import available_cores
 
 __all__ = [
     "Improver",
     "Listener",
-    "available_cores",
     "improve",
     "improve_all",
     "make_improver",
+    "why_no_search",
 ]
+
+
+PROBLEMS = ("tsp", "cvrp", "pctsp", "op")
+"""Names of the problems that are searched at any size."""
+
+
+def why_no_search(instance: Instance) -> str | None:
+    """Say, as a sentence without its point, why there is no local search of an instance."""
+    from metasage.improve.tiny import MOST_NODES
+
+    if instance.size <= MOST_NODES:
+        return None
+    if instance.problem.name not in PROBLEMS:
+        return f"there is no local search for {instance.problem.name}"
+    if not extension.is_built():
+        return "the local search was not built, for want of a C++ compiler"
+    return None
 
 
 def make_improver(instance: Instance, threads: int | None = None) -> Improver:
@@ -33,24 +52,24 @@ def make_improver(instance: Instance, threads: int | None = None) -> Improver:
     Raises
     ------
     InputError
-        If the native extension was not built.
+        If there is none.
     """
     from metasage.improve.tiny import MOST_NODES, TinyImprover
 
+    if (reason := why_no_search(instance)) is not None:
+        raise InputError(f"{reason}.")
     if instance.size <= MOST_NODES:
         return TinyImprover(instance, threads)
-    if not extension.is_built():
-        raise InputError("the local search was not built, for want of a C++ compiler.")
-    return _searching(instance, threads)
+    return native_improver(instance, threads)
 
 
-def _searching(instance: Instance, threads: int | None) -> Improver:
-    """Make what searches an instance of any size."""
+def native_improver(instance: Instance, threads: int | None = None) -> Improver:
+    """Prepare the search in C++, however few nodes there are; see `make_improver`."""
     if instance.problem.single_tour and not instance.is_directed:
-        from metasage.improve.single_tour import SingleTourImprover
+        from metasage.improve.tour.improver import SingleTourImprover
 
         return SingleTourImprover(instance, threads)
-    from metasage.improve.routes import RoutesImprover
+    from metasage.improve.routes.improver import RoutesImprover
 
     return RoutesImprover(instance, threads)
 
@@ -60,10 +79,10 @@ def improve(
     solutions: Sequence[Solution] = (),
     *,
     seconds: float | None = None,
-    deadline: float | None = None,
     kicks: int | None = None,
     seed: int = 0,
     threads: int | None = None,
+    patience: Patience = ENDLESS,
     listener: Listener | None = None,
 ) -> Solution:
     """Improve the best of some solutions, or one made without them.
@@ -71,7 +90,7 @@ def improve(
     The parameters are those of `make_improver` and `Improver.improve`.
     """
     return make_improver(instance, threads).improve(
-        solutions, seconds=seconds, deadline=deadline, kicks=kicks, seed=seed, listener=listener
+        solutions, seconds=seconds, kicks=kicks, seed=seed, patience=patience, listener=listener
     )
 
 

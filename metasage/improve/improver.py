@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-import math
-import os
-import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from metasage.errors import InputError
 from metasage.problems import Instance, Solution, check
+from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.resources import available_cores
 
-Listener = Callable[[float, float], None]
-"""Told of each better solution: seconds since the start, and its objective."""
-
-
-_CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
-
-
-def available_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not everywhere
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    return max(1, min(cores, _quota()))
-
-
-def _quota() -> int:
-    """Return the cores that a container may use at once, which affinity does not tell."""
-    try:
-        quota, period = _CPU_MAX.read_text(encoding="ascii").split()
-        return math.ceil(int(quota) / int(period))
-    except (OSError, ValueError):  # none, or "max"
-        return sys.maxsize
-
-
-def seconds_left(deadline: float | None) -> float | None:
-    """Return the time until a deadline of `time.monotonic`; None where there is none."""
-    return None if deadline is None else deadline - time.monotonic()
+Listener = Callable[[float], bool | None]
+"""Told the objective of each better solution, which `Improver.best` then is; False ends it."""
 
 
 class Improver(ABC):
@@ -63,22 +35,56 @@ class Improver(ABC):
     @property
     @abstractmethod
     def best(self) -> Solution | None:
-        """Best solution of the last call of `improve`, also if an interrupt ended it."""
+        """Best solution of the last search, also while it is under way."""
 
     @abstractmethod
-    def construct(self, deadline: float | None = None) -> Solution:
-        """Make a feasible solution within a fraction of a second.
+    def starts(self, patience: Patience = ENDLESS) -> list[Solution]:
+        """Make solutions that a search may begin with, within a fraction of a second.
 
-        Where the instance has no feasible solution, the result is infeasible, too.
+        Where the instance has no feasible solution, they are infeasible, too.
 
         Parameters
         ----------
-        deadline
-            Time of `time.monotonic` by which a plainer one is better than none.
+        patience
+            When plainer ones are better than none.
         """
 
+    @abstractmethod
+    def search(
+        self,
+        starts: Sequence[Solution],
+        *,
+        patience: Patience = ENDLESS,
+        kicks: int | None = None,
+        seed: int = 0,
+        listener: Listener | None = None,
+    ) -> None:
+        """Search from solutions; what is found is `best`, and nobody has checked it.
+
+        Parameters
+        ----------
+        starts
+            Solutions to start from, the best one first.
+        patience
+            When to come back.
+        kicks
+            Number of kicks or iterations to spend. If it is what ends the search,
+            the result depends on the seed alone.
+        seed
+            Seed of everything random.
+        listener
+            Told of each better solution, by the thread that called.
+        """
+
+    def construct(self, patience: Patience = ENDLESS) -> Solution:
+        """Make one feasible solution, if there is any, within a fraction of a second."""
+        first, *others = self.starts(patience)
+        for other in others:
+            first = self._better(first, other)
+        return first
+
     def polish(
-        self, solutions: Sequence[Solution], *, deadline: float | None = None
+        self, solutions: Sequence[Solution], *, patience: Patience = ENDLESS
     ) -> list[Solution]:
         """Descend from each solution to a local optimum of its own.
 
@@ -86,15 +92,15 @@ class Improver(ABC):
         ----------
         solutions
             Feasible solutions.
-        deadline
-            Time of `time.monotonic` at which to come back, with less.
+        patience
+            When to come back, with less.
 
         Returns
         -------
         list
             As many solutions, none worse than the one given in its place.
         """
-        polished = self._polish(solutions, deadline)
+        polished = self._polish(solutions, patience)
         return [self._better(old, new) for old, new in zip(solutions, polished, strict=True)]
 
     def improve(
@@ -102,9 +108,9 @@ class Improver(ABC):
         solutions: Sequence[Solution] = (),
         *,
         seconds: float | None = None,
-        deadline: float | None = None,
         kicks: int | None = None,
         seed: int = 0,
+        patience: Patience = ENDLESS,
         listener: Listener | None = None,
     ) -> Solution:
         """Improve the best of some solutions, or one made without them.
@@ -115,27 +121,19 @@ class Improver(ABC):
             Feasible solutions to start from.
         seconds
             Time to spend.
-        deadline
-            Time of `time.monotonic` at which to come back.
-        kicks
-            Number of kicks or iterations to spend. If it is what ends the search,
-            the result depends on the seed alone.
-        seed
-            Seed of everything random.
-        listener
-            Told of each better solution.
+        kicks, seed, patience, listener
+            As for `search`.
 
         Returns
         -------
         Solution
-            A solution that is at least as good as each of the given ones.
+            A solution that is at least as good as each of the given ones, by the checker.
         """
-        started = time.monotonic()
         if seconds is not None:
             if not seconds >= 0:
                 raise InputError(f"the time limit is {seconds} and must not be negative.")
-            deadline = min(started + seconds, float("inf") if deadline is None else deadline)
-        if deadline is None and kicks is None:
+            patience = patience.until(time.monotonic() + seconds)
+        if patience.deadline is None and kicks is None:
             raise InputError("an improvement needs a number of seconds or of kicks.")
         if kicks is not None and kicks < 0:
             raise InputError(f"kicks is {kicks} and must not be negative.")
@@ -144,42 +142,18 @@ class Improver(ABC):
         for solution in solutions:
             if violation := check(self.instance, solution).violation:
                 raise InputError(f"the solution to improve is infeasible: {violation}")
-
-        def tell(objective: float) -> None:
-            if listener is not None:
-                listener(time.monotonic() - started, objective)
-
-        starts = list(solutions) or self.starts(deadline)
-        found = self._improve(starts, deadline, kicks, seed % 2**32, tell)
-        for solution in starts:
-            found = self._better(solution, found)
-        return found
-
-    def starts(self, deadline: float | None = None) -> list[Solution]:
-        """Make the solutions that a search begins with where none are given."""
-        return [self.construct(deadline)]
+        starts = list(solutions) or self.starts(patience)
+        rank = self.instance.problem.rank
+        starts.sort(key=lambda start: rank(check(self.instance, start)))
+        self.search(starts, patience=patience, kicks=kicks, seed=seed % 2**32, listener=listener)
+        found = self.best
+        return starts[0] if found is None else self._better(starts[0], found)
 
     @abstractmethod
-    def _polish(
-        self, solutions: Sequence[Solution], deadline: float | None
-    ) -> Sequence[Solution]: ...
-
-    @abstractmethod
-    def _improve(
-        self,
-        starts: Sequence[Solution],
-        deadline: float | None,
-        kicks: int | None,
-        seed: int,
-        tell: Callable[[float], None],
-    ) -> Solution: ...
+    def _polish(self, solutions: Sequence[Solution], patience: Patience) -> Sequence[Solution]: ...
 
     def _better(self, old: Solution, new: Solution) -> Solution:
         """Choose by the checker, whose word is the last; the new one if they are equal."""
-        before, after = check(self.instance, old), check(self.instance, new)
-        if before.feasible != after.feasible:
-            return new if after.feasible else old
-        assert before.objective is not None
-        assert after.objective is not None
-        sign = 1 if self.instance.problem.sense == "min" else -1
-        return new if sign * after.objective <= sign * before.objective else old
+        rank = self.instance.problem.rank
+        is_worse = rank(check(self.instance, new)) > rank(check(self.instance, old))
+        return old if is_worse else new

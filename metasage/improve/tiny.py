@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, permutations, product
 
-from metasage.improve.improver import Improver
+from metasage.improve.improver import Improver, Listener
 from metasage.problems import Instance, Solution, check
+from metasage.runtime.patience import ENDLESS, Patience
 
 MOST_NODES = 5
 """Customers, or nodes without a depot, up to which all solutions are tried."""
@@ -20,34 +21,30 @@ class TinyImprover(Improver):
     def best(self) -> Solution | None:  # noqa: D102
         return self._optimum
 
-    def construct(self, deadline: float | None = None) -> Solution:  # noqa: D102
-        return self._optimum
+    def starts(self, patience: Patience = ENDLESS) -> list[Solution]:  # noqa: D102
+        return [self._optimum]
+
+    def search(  # noqa: D102
+        self,
+        starts: Sequence[Solution],
+        *,
+        patience: Patience = ENDLESS,
+        kicks: int | None = None,
+        seed: int = 0,
+        listener: Listener | None = None,
+    ) -> None:
+        verdict = check(self.instance, self._optimum)
+        if listener is not None and verdict.feasible and verdict.objective is not None:
+            listener(verdict.objective)
 
     @cached_property
     def _optimum(self) -> Solution:
-        sign = 1 if self.instance.problem.sense == "min" else -1
+        instance = self.instance
+        rank = instance.problem.rank
+        return min(every_solution(instance), key=lambda found: rank(check(instance, found)))
 
-        def rank(solution: Solution) -> tuple[bool, float]:
-            verdict = check(self.instance, solution)
-            return not verdict.feasible, sign * (verdict.objective or 0.0)
-
-        return min(every_solution(self.instance), key=rank)
-
-    def _polish(self, solutions: Sequence[Solution], deadline: float | None) -> list[Solution]:
+    def _polish(self, solutions: Sequence[Solution], patience: Patience) -> list[Solution]:
         return [self._optimum] * len(solutions)
-
-    def _improve(
-        self,
-        starts: Sequence[Solution],
-        deadline: float | None,
-        kicks: int | None,
-        seed: int,
-        tell: Callable[[float], None],
-    ) -> Solution:
-        verdict = check(self.instance, self._optimum)
-        if verdict.feasible and verdict.objective is not None:
-            tell(verdict.objective)
-        return self._optimum
 
 
 def every_solution(instance: Instance) -> Iterator[Solution]:

@@ -71,6 +71,8 @@ def read(
             if index is not None:
                 if not isinstance(content, InstanceSet):
                     raise InputError(f"this is not a set, so '#{index}' has no meaning.")
+                if isinstance(index, slice):
+                    raise InputError("a part of a set was given where one instance was expected.")
                 content = content[index]
             return content if rounding is None else _rounded(content, rounding)
         except MemoryError:
@@ -103,6 +105,21 @@ def read_set(path: AnyPath, problem: str | None = None) -> InstanceSet:
     return content
 
 
+def read_instances(path: AnyPath, problem: str | None = None) -> list[Instance]:
+    """Read the instances of a set, or of the part ``SET.npz#A:B`` of it, or one instance."""
+    file, index = split_index(path)
+    if isinstance(index, slice):
+        whole = read_set(file, problem)
+        numbers = range(*index.indices(len(whole)))
+        if not numbers:
+            raise InputError(f"the set has {len(whole)} instances, and none of them here.", path)
+        return [whole[number] for number in numbers]
+    content = read(path, problem)
+    if isinstance(content, FileSolution):
+        raise InputError("this is a solution, and instances were expected.", path)
+    return [content] if isinstance(content, Instance) else list(content)
+
+
 def read_solution(path: AnyPath, instance: Instance) -> Solution:
     """Read a solution of an instance; whether it is feasible is not asked."""
     return read_file_solution(path).resolve(instance)
@@ -130,14 +147,21 @@ def _rounded(content: Content, rounding: str) -> Content:
     return content.with_rounding(rounding)
 
 
-def split_index(path: AnyPath) -> tuple[AnyPath, int | None]:
-    """Tell the file and the index of ``SET.npz#INDEX``; a file may have a # in its name, too."""
+def split_index(path: AnyPath) -> tuple[AnyPath, int | slice | None]:
+    """Tell the file and the index of ``SET.npz#INDEX``, or the part ``#A:B`` of it.
+
+    A file may have a # in its name, too.
+    """
     text = os.fspath(path)
     file, mark, index = text.rpartition("#")
     if not mark or not file or os.path.lexists(text):
         return path, None
-    if not (index.isascii() and index.isdecimal() and len(index) <= 15):
+    first, colon, last = index.partition(":")
+    numbers = [number for number in ((first, last) if colon else (index,)) if number or not colon]
+    if not all(n.isascii() and n.isdecimal() and len(n) <= 15 for n in numbers):
         raise InputError(f"{quoted(index)} is not the index of an instance.", file)
+    if colon:
+        return file, slice(int(first) if first else None, int(last) if last else None)
     return file, int(index)
 
 

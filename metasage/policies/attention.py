@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from metasage import extension
 from metasage.problems.batch import Batch
 from metasage.rollout.locality import measures, preference
+from metasage.runtime import extension
 
 _HAS_KERNEL = extension.is_built()
 _KERNEL_HEADS = 8

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from metasage import extension
+from metasage.runtime import extension
 
 _HAS_KERNEL = extension.is_built()
 

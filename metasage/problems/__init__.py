@@ -1,6 +1,14 @@
 """The problems: one file each, and what they share."""
 
-from metasage.problems.base import Problem, all_problems, check, get_problem, require_feasible
+from metasage.problems.base import (
+    Problem,
+    all_problems,
+    check,
+    get_problem,
+    require_feasible,
+    require_instance,
+    require_solution,
+)
 from metasage.problems.instance import Check, Instance, Solution
 
 __all__ = [
@@ -12,4 +20,6 @@ __all__ = [
     "check",
     "get_problem",
     "require_feasible",
+    "require_instance",
+    "require_solution",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from metasage.errors import InfeasibleError, InputError
+from metasage.numbers import kind_of
 from metasage.problems.instance import Check, Instance, Solution
 from metasage.problems.layout import Layout, points
 from metasage.problems.metric import Floats, Indices
@@ -140,6 +141,24 @@ class Problem(ABC):
     def check(self, instance: Any, solution: Solution) -> Check:
         """Measure a solution on the original data and name its first violation."""
 
+    @property
+    def sign(self) -> Literal[1, -1]:
+        """1 where smaller objectives are better, -1 where larger ones are."""
+        return 1 if self.sense == "min" else -1
+
+    def rank(self, verdict: Check) -> tuple[bool, float]:
+        """Return what puts solutions in order, the best one first: feasible before others."""
+        objective = verdict.objective
+        return not verdict.feasible, np.inf if objective is None else self.sign * objective
+
+    def gap(self, objective: float, reference: float) -> float:
+        """Return how much worse an objective is than a reference, as a share of it."""
+        return self.sign * (objective - reference) / abs(reference)
+
+    def load(self, instance: Any, route: Sequence[int]) -> float | None:
+        """Return what a route carries or collects; None where routes carry nothing."""
+        return None
+
     def to_actions(self, solution: Solution) -> list[int]:
         """Turn a solution into the steps of a rollout that builds it."""
         nodes = [node for route in solution.routes for node in route]
@@ -169,6 +188,8 @@ class Problem(ABC):
         """Say, as a sentence without its point, why no network solves such an instance."""
         if instance.is_directed:
             return "lengths that differ by direction are beyond the networks"
+        if instance.coords is None:
+            return f"{instance.name or 'the instance'} has no coordinates, which a network needs"
         return None
 
     @abstractmethod
@@ -205,11 +226,25 @@ class Problem(ABC):
 
 
 def get_problem(name: str) -> Problem:
-    """Return a problem by name."""
+    """Return a problem by name, or one of the user's by ``module:Class``."""
     problems = all_problems()
+    if ":" in name:
+        return _of_user(name)
     if name not in problems:
         raise InputError(f"problem '{name}' is not one of {', '.join(problems)}.")
     return problems[name]
+
+
+def _of_user(name: str) -> Problem:
+    """Find a problem that is not ours, by ``module:Class``."""
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"problem '{name}' cannot be imported: {error}.") from None
+    if not (isinstance(found, type) and issubclass(found, Problem)):
+        raise InputError(f"'{name}' is not a subclass of metasage.Problem.")
+    return _REGISTRY[found.name]
 
 
 def all_problems() -> dict[str, Problem]:
@@ -236,7 +271,24 @@ def check(instance: Instance, solution: Solution) -> Check:
     Check
         Objective, and the first violation in one sentence if there is one.
     """
+    require_instance(instance)
+    require_solution(solution)
     return instance.problem.check(instance, solution)
+
+
+def require_instance(instance: object) -> None:
+    """Complain about what is not an instance, such as the name of a file."""
+    if not isinstance(instance, Instance):
+        raise InputError(
+            "an instance was expected, such as metasage.read makes of a file, and this is "
+            f"{kind_of(instance)}."
+        )
+
+
+def require_solution(solution: object) -> None:
+    """Complain about what is not a solution, such as a list of routes."""
+    if not isinstance(solution, Solution):
+        raise InputError(f"a metasage.Solution was expected, and this is {kind_of(solution)}.")
 
 
 def require_feasible(instance: Instance) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +132,9 @@ class CvrpProblem(Problem):
             capacity=float(arrays["capacity"]),
             name=name,
         )
+
+    def load(self, instance: Cvrp, route: Sequence[int]) -> float:
+        return float(instance.demand[list(route)].sum())
 
     def facts(self, instance: Cvrp) -> dict[str, float]:
         facts = {

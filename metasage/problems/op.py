@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -99,6 +99,9 @@ class OpProblem(Problem):
             max_length=float(arrays["max_length"]),
             name=name,
         )
+
+    def load(self, instance: Op, route: Sequence[int]) -> float:
+        return float(instance.prize[list(route)].sum())
 
     def facts(self, instance: Op) -> dict[str, float]:
         home = instance.lengths(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -98,6 +98,9 @@ class PctspProblem(Problem):
             penalty=np.concatenate([[0.0], arrays["penalty"]]),
             name=name,
         )
+
+    def load(self, instance: Pctsp, route: Sequence[int]) -> float:
+        return float(instance.prize[list(route)].sum())
 
     def facts(self, instance: Pctsp) -> dict[str, float]:
         return {

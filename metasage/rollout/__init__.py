@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metasage import extension
 from metasage.errors import InputError
+from metasage.runtime import extension
 
 if TYPE_CHECKING:
     from metasage.policies.config import PolicyConfig

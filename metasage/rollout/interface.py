@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from metasage.problems.batch import Batch
+from metasage.runtime.patience import ENDLESS, Patience
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,8 +249,8 @@ class Request:
         Where to add gradients with respect to eta, if they are wanted.
     centre
         Cost that ``eta_sums.by_cost`` is centred on, float64 (instances,).
-    deadline
-        Time of `time.monotonic` after which the engine gives up.
+    patience
+        When the engine gives up.
     """
 
     rollouts: int
@@ -259,7 +260,7 @@ class Request:
     forced: Tensor | None = None
     eta_sums: EtaSums | None = None
     centre: Tensor | None = None
-    deadline: float | None = None
+    patience: Patience = ENDLESS
 
     def __post_init__(self) -> None:
         if self.starts is not None and self.starts.dim() == 2:
@@ -315,7 +316,7 @@ class Rollouts:
 
 
 class DeadlineReached(Exception):  # noqa: N818 - not an error, but a signal
-    """Raised where the time is over, with the rollouts that were complete by then."""
+    """Raised where patience ends, with the rollouts that were complete by then."""
 
     found: Rollouts | None = None
 
@@ -339,7 +340,7 @@ class Engine(ABC):
         Raises
         ------
         DeadlineReached
-            If the request's deadline strikes first.
+            If the request's patience ends first.
         """
 
     @abstractmethod
@@ -350,7 +351,7 @@ class Engine(ABC):
         decoding: Decoding,
         rollouts: Rollouts,
         weights: Tensor,
-        deadline: float | None = None,
+        patience: Patience = ENDLESS,
     ) -> Tensor:
         """Sum of weights times log-likelihoods, joined to torch's autograd.
 
@@ -360,8 +361,8 @@ class Engine(ABC):
             What `rollout` returned for the same inputs.
         weights
             Weight of each rollout, shape (instances, rollouts).
-        deadline
-            Time of `time.monotonic` after which the way back gives up, too.
+        patience
+            When the backward pass gives up, too.
 
         Returns
         -------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from metasage.rollout.interface import (
     Request,
     Rollouts,
 )
+from metasage.runtime.patience import ENDLESS, Patience
 
 WIDTHS = (64, 128)
 HEADS = 8
@@ -66,7 +66,6 @@ class NativeEngine(Engine):
     def rollout(  # noqa: D102
         self, batch: Batch, inputs: DecoderInputs, decoding: Decoding, request: Request
     ) -> Rollouts:
-        left = None if request.deadline is None else request.deadline - time.monotonic()
         sums = request.eta_sums
         centre = request.centre
         found = _native.rollout(
@@ -83,7 +82,8 @@ class NativeEngine(Engine):
             else tuple(total.numpy() for total in (sums.by_cost, sums.plain, sums.forced)),
             centre=(np.zeros(batch.num_instances) if centre is None else centre.double().numpy()),
             threads=self.threads,
-            seconds_left=left,
+            seconds_left=request.patience.seconds_left,
+            stopped=request.patience.stopped,
         )
         if not found["finished"]:
             raise DeadlineReached
@@ -102,10 +102,10 @@ class NativeEngine(Engine):
         decoding: Decoding,
         rollouts: Rollouts,
         weights: Tensor,
-        deadline: float | None = None,
+        patience: Patience = ENDLESS,
     ) -> Tensor:
         total: Tensor = _WeightedLogLikelihood.apply(  # type: ignore[no-untyped-call]
-            (batch, inputs, decoding, rollouts, weights, deadline, self.threads),
+            (batch, inputs, decoding, rollouts, weights, patience, self.threads),
             *_differentiable(inputs, decoding),
         )
         return total
@@ -138,7 +138,7 @@ class _WeightedLogLikelihood(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
-        batch, inputs, decoding, rollouts, weights, deadline, threads = ctx.context
+        batch, inputs, decoding, rollouts, weights, patience, threads = ctx.context
         found = _native.backward(
             **_decoder_arguments(batch, inputs, decoding),
             actions=_int32(rollouts.actions),
@@ -146,7 +146,8 @@ class _WeightedLogLikelihood(torch.autograd.Function):
             weights=_float32(weights * scale),
             first_scored=rollouts.first_scored,
             threads=threads,
-            seconds_left=None if deadline is None else deadline - time.monotonic(),
+            seconds_left=patience.seconds_left,
+            stopped=patience.stopped,
         )
         if not found["finished"]:
             raise DeadlineReached

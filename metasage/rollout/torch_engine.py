@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 
 import torch
@@ -21,6 +20,7 @@ from metasage.rollout.interface import (
 )
 from metasage.rollout.locality import measures, preference
 from metasage.rollout.random import uniforms
+from metasage.runtime.patience import ENDLESS, Patience
 
 
 class TorchEngine(Engine):
@@ -42,7 +42,7 @@ class TorchEngine(Engine):
         log_likelihood = batch.coords.new_zeros(decoder.shape, dtype=torch.float64)
         steps = torch.zeros(decoder.shape, dtype=torch.long, device=batch.device)
         while not decoder.rules.done.all():
-            _watch(request.deadline)
+            _watch(request.patience)
             step = len(actions)
             given = None if forced is None else _given(forced, request.rollouts, step)
             log_p = decoder.log_probabilities(given)
@@ -80,10 +80,10 @@ class TorchEngine(Engine):
         decoding: Decoding,
         rollouts: Rollouts,
         weights: Tensor,
-        deadline: float | None = None,
+        patience: Patience = ENDLESS,
     ) -> Tensor:
         found = _log_likelihood(
-            batch, inputs, decoding, rollouts.actions, rollouts.first_scored, deadline
+            batch, inputs, decoding, rollouts.actions, rollouts.first_scored, patience
         )
         return (found * weights).sum()
 
@@ -96,7 +96,7 @@ class TorchEngine(Engine):
         weights: Tensor,
         first_scored: bool,
     ) -> tuple[Tensor, Tensor]:
-        found = _log_likelihood(batch, inputs, decoding, actions, first_scored, None)
+        found = _log_likelihood(batch, inputs, decoding, actions, first_scored, ENDLESS)
         return (found * weights).sum(), found.detach().double()
 
 
@@ -253,9 +253,9 @@ def _given(forced: Tensor, chosen: int, step: int) -> Tensor:
     return torch.nn.functional.pad(given, (chosen, 0), value=-1)
 
 
-def _watch(deadline: float | None) -> None:
-    """Give up where the time is over."""
-    if deadline is not None and time.monotonic() > deadline:
+def _watch(patience: Patience) -> None:
+    """Give up where patience ends."""
+    if patience.is_over():
         raise DeadlineReached
 
 
@@ -265,13 +265,13 @@ def _log_likelihood(
     decoding: Decoding,
     actions: Tensor,
     first_scored: bool,
-    deadline: float | None,
+    patience: Patience,
 ) -> Tensor:
     """Log-likelihoods of given rollouts, with a graph over all their steps."""
     decoder = StepDecoder(batch, inputs, decoding, actions.shape[1])
     total = inputs.keys.new_zeros(decoder.shape)
     for step, nodes in enumerate(actions.unbind(-1)):
-        _watch(deadline)
+        _watch(patience)
         if step > 0 or first_scored:
             chosen = decoder.log_probabilities(nodes).gather(-1, nodes.unsqueeze(-1)).squeeze(-1)
             total = total + chosen.where(~decoder.rules.done, 0.0)
@@ -290,7 +290,7 @@ def _add_eta_sums(
         adapter = type(decoding.adapter).from_flat(eta, decoding.adapter.place)
         tracked = replace(decoding, adapter=adapter, bonus=None)
         log_likelihood = _log_likelihood(
-            batch, inputs, tracked, result.actions, result.first_scored, request.deadline
+            batch, inputs, tracked, result.actions, result.first_scored, request.patience
         )
         centre = 0.0 if request.centre is None else request.centre.unsqueeze(1).to(result.cost)
         chosen = torch.arange(result.cost.shape[1], device=batch.device) < request.rollouts

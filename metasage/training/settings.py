@@ -12,7 +12,7 @@ from metasage.errors import InputError
 from metasage.numbers import require_seed
 from metasage.problems import get_problem
 from metasage.training.stage import Stage
-from metasage.training.values import assign, require_at_least, require_kinds, with_tuples
+from metasage.values import assign, require_at_least, require_kinds, with_tuples
 
 __all__ = [
     "METHODS",

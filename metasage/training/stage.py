@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metasage.errors import InputError
-from metasage.training.values import require_at_least, require_kinds
+from metasage.values import require_at_least, require_kinds
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 import torch
 
 from metasage.errors import InputError
-from metasage.improve import available_cores
 from metasage.rollout import get_engine
+from metasage.runtime.interrupts import interruptible
+from metasage.runtime.resources import available_cores
 from metasage.training.bank import Bank
 from metasage.training.clock import Clock
-from metasage.training.interrupts import stop_politely
 from metasage.training.log import RunLog
 from metasage.training.loop import Listener, Loop
 from metasage.training.processes import Processes
@@ -88,13 +88,13 @@ def train(
         folder / LABELS if labels is None else Path(labels), min(_LABEL_THREADS, available_cores())
     )
     end = math.inf if time_limit is None else started + time_limit - leaving
-    roller = get_engine(engine, run.policy.config, torch_device.type)
-    loop = Loop(run, roller, processes, bank, Clock(run, bank, end), log, listener)
+    rollout_engine = get_engine(engine, run.policy.config, torch_device.type)
+    loop = Loop(run, rollout_engine, processes, bank, Clock(run, bank, end), log, listener)
     try:
-        with stop_politely() as stopped:
+        with interruptible() as stopped:
             loop.run_steps(stopped)
             run.interrupted = stopped() and not run.is_finished
-        loop.finish()
+            loop.finish()
     finally:
         bank.close()
         if log is not None:

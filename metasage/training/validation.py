@@ -21,6 +21,7 @@ from metasage.problems.layout import Layout
 from metasage.problems.sets import generate
 from metasage.rollout.interface import DeadlineReached, DecoderInputs, Engine, Request
 from metasage.rollout.torch_engine import likeliest_starts
+from metasage.runtime.patience import ENDLESS, Patience
 from metasage.training.settings import TrainingSettings
 from metasage.training.step import training_decoding
 
@@ -63,7 +64,9 @@ class Validator:
         try:
             for size, count in counts.items():
                 costs = []
-                for part in _costs(policy, self.engine, size, count, deadline=began + seconds):
+                for part in _costs(
+                    policy, self.engine, size, count, patience=Patience(began + seconds)
+                ):
                     costs.append(part)
                     done += len(part) * _work(size)
                 found[size] = _mean_objective(costs)
@@ -129,7 +132,7 @@ def _costs(
     count: int,
     copies: int = 1,
     layout: Layout = "uniform",
-    deadline: float | None = None,
+    patience: Patience = ENDLESS,
 ) -> Iterator[Tensor]:
     """Yield the best cost of each instance, some instances at a time."""
     instances = list(generate(policy.config.problem, size, count, SEED, layout))
@@ -143,7 +146,7 @@ def _costs(
                 size,
                 torch.zeros(several.num_instances, dtype=torch.long),
                 starts=_all_starts(policy, several, inputs, size),
-                deadline=deadline,
+                patience=patience,
             )
             rollouts = engine.rollout(several, inputs, decoding, request)
         yield rollouts.cost.min(dim=1).values.view(copies, -1).min(dim=0).values

@@ -44,12 +44,11 @@ bool tell(const nb::object &listener, double objective) {
     // An interrupt may have ended the round.
     if (PyErr_Occurred()) return false;
     try {
-        listener(objective);
+        return !listener(objective).is(nb::handle(Py_False));
     } catch (nb::python_error &error) {
         error.restore();
         return false;
     }
-    return true;
 }
 
 nb::object to_array(const std::vector<int> &order) {

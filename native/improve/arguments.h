@@ -32,7 +32,7 @@ Lengths read_lengths(Arguments &arguments, nanobind::handle data);
 // Threads, seed, time and, where they are given, kicks.
 Effort read_effort(Arguments &arguments);
 
-// Calls a listener, if there is one; an error of its own ends the search.
+// Calls a listener, if there is one; False, or an error of its own, ends the search.
 bool tell(const nanobind::object &listener, double objective);
 
 nanobind::object to_array(const std::vector<int> &order);

@@ -4,32 +4,31 @@ from dataclasses import replace
 
 import pytest
 import torch
-from method_cases import is_nearest_neighbour_tour, make_task, run
+from helpers import is_nearest_neighbour_tour, make_task, run, solve_alone
 
 from metasage.adaptation.greedy import Greedy
-from metasage.adaptation.greedy_start import STRENGTHS, strongest_borne
-from metasage.adaptation.sage import Sage
-from metasage.adaptation.schedule import Geometric
-from metasage.adaptation.solve import solve
+from metasage.adaptation.greedy_start import strongest_tolerated
+from metasage.adaptation.guidance import Geometric
+from metasage.adaptation.sage import STRENGTHS, Sage
 from metasage.problems.sets import generate
 from metasage.rollout.interface import LocalityBias
 
 
 def test_a_greedy_start_looks_at_the_neighbours_alone(tsp_model):
     instance = generate("tsp", 12, 1, seed=2)[0]
-    result = solve(instance, Sage(iterations=1, neighbours=1), model=tsp_model)
+    result = solve_alone(instance, Sage(iterations=1, neighbours=1), model=tsp_model)
     assert is_nearest_neighbour_tour(instance.coords, list(result.best.routes[0]))
 
 
 def test_a_greedy_start_is_the_greedy_method_and_is_imitated(model):
     instance = generate(model.config.problem, 15, 1, 3)[0]
-    greedy = solve(instance, Greedy(), model=model)
-    first = solve(instance, Sage(iterations=1, bias="none"), model=model)
+    greedy = solve_alone(instance, Greedy(), model=model)
+    first = solve_alone(instance, Sage(iterations=1, bias="none"), model=model)
     assert first.best == greedy.best
     task = make_task(model)
     strategy = Sage().start(task)
-    incumbent = run(strategy, task, 1)
-    assert torch.equal(strategy.samples.target, task.replayed(incumbent))
+    record = run(strategy, task, 1)
+    assert torch.equal(strategy.samples.target, task.replayed(record.best))
 
 
 def test_a_greedy_start_tries_strengths_of_the_bias_on_equal_shares(cvrp_model):
@@ -46,7 +45,7 @@ def test_a_greedy_start_tries_strengths_of_the_bias_on_equal_shares(cvrp_model):
     stronger = means[1] <= 1.005 * means[0]
     kept = STRENGTHS["cvrp"][stronger]
     assert strategy.chosen() == {"alpha": kept, "alpha_end": kept}
-    result = solve(task.instance, Sage(iterations=1), model=cvrp_model, seed=task.seed)
+    result = solve_alone(task.instance, Sage(iterations=1), model=cvrp_model, seed=task.seed)
     assert result.to_dict()["parameters"]["alpha"] == kept
 
 
@@ -57,7 +56,7 @@ def test_a_greedy_start_tries_strengths_of_the_bias_on_equal_shares(cvrp_model):
 )  # fmt: skip
 def test_the_strongest_bias_is_kept_that_costs_little(costs, kept):
     guides = [Sage().guide("cvrp", alpha) for alpha in (10.0, 40.0)]
-    assert strongest_borne(guides, list(costs)).bias.alpha.at(0.5) == pytest.approx(kept)
+    assert strongest_tolerated(guides, list(costs)).bias.alpha.at(0.5) == pytest.approx(kept)
 
 
 def test_a_strength_that_is_given_is_not_tried(cvrp_model):

@@ -1,28 +1,26 @@
 """What each adaptation method changes, and what it must not."""
 
 import copy
+import time
 
 import pytest
 import torch
-from method_cases import is_nearest_neighbour_tour, make_task, run
+from helpers import is_nearest_neighbour_tour, make_task, run, solve_alone
 
 from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.eas import Eas
 from metasage.adaptation.eas_tab import EasTab
-from metasage.adaptation.methods import METHODS
-from metasage.adaptation.objective import Objective
-from metasage.adaptation.optimiser import Adam
-from metasage.adaptation.result import Incumbent
+from metasage.adaptation.guidance import BiasSchedule, Geometric
+from metasage.adaptation.registry import METHODS
 from metasage.adaptation.sage import PRESETS, Sage
 from metasage.adaptation.sampling import Sampling
-from metasage.adaptation.schedule import BiasSchedule, Geometric
-from metasage.adaptation.solve import solve
-from metasage.adaptation.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
 from metasage.adaptation.task import Task
+from metasage.adaptation.update import Adam, Update
 from metasage.errors import InputError
 from metasage.problems.sets import generate
 from metasage.rollout import get_engine
 from metasage.rollout.interface import Adapter, Decoding
+from metasage.stop import FirstOf, MaxIterations, MaxRuntime, NoImprovement, Target
 
 LEARNERS = ["as", "eas-lay", "eas-emb", "eas-tab", "sage"]
 VARIANTS = [
@@ -45,7 +43,9 @@ def label(method):
 def test_the_network_is_untouched_and_results_repeat(model, method):
     before = copy.deepcopy(model.policy.state_dict())
     instance = generate(model.config.problem, 12, 1, seed=2)[0]
-    runs = [solve(instance, method, model=model, threads=threads, seed=4) for threads in (1, 2)]
+    runs = [
+        solve_alone(instance, method, model=model, threads=threads, seed=4) for threads in (1, 2)
+    ]
     after = model.policy.state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before)
     assert all(not parameter.requires_grad for parameter in model.policy.parameters())
@@ -63,13 +63,13 @@ def test_every_method_looks_at_the_neighbours_alone(model, name):
         options |= {"bias": "none", "greedy_start": False}
     near = METHODS[name](**options, neighbours=1)
     found = {
-        engine: solve(instance, near, model=model, engine=engine, seed=4)
+        engine: solve_alone(instance, near, model=model, engine=engine, seed=4)
         for engine in ("native", "torch")
     }
     assert all(result.feasible for result in found.values())
     assert found["native"].objective == pytest.approx(found["torch"].objective, rel=1e-6)
     assert found["native"].to_dict()["parameters"]["neighbours"] == 1
-    all_nodes = solve(instance, METHODS[name](**options), model=model, seed=4)
+    all_nodes = solve_alone(instance, METHODS[name](**options), model=model, seed=4)
     assert all_nodes.best != found["native"].best
     if model.config.problem == "tsp":
         route = found["native"].best.routes[0]
@@ -106,7 +106,7 @@ def test_everything_changes_in_active_search(tsp_model):
     task = make_task(tsp_model)
     strategy = ActiveSearch(learning_rate=1e-2).start(task)
     run(strategy, task, 2)
-    changed = dict(strategy.policy.named_parameters())
+    changed = dict(strategy.adapted.policy.named_parameters())
     for name, weight in tsp_model.policy.named_parameters():
         assert not torch.equal(weight, changed[name]), name
 
@@ -127,36 +127,34 @@ def test_the_step_of_eta_follows_the_gradient_of_the_objective(tsp_model, preset
     task = make_task(tsp_model, size=9)
     task.policy = copy.deepcopy(task.policy)
     strategy = Sage(preset=preset, greedy_start=False).start(task)
-    incumbent = Incumbent(task.instance)
     strategy.eta += 0.05 * torch.randn(
         strategy.eta.shape, generator=torch.Generator().manual_seed(1)
     )
     solution = task.instance.problem.to_solution(range(9))
-    incumbent.offer(solution, 1e9)
-    if strategy.objective.replay:
-        strategy.target = task.replayed(incumbent)
+    if strategy.update.replay:
+        strategy.target = task.replayed(solution)
     eta = strategy.eta.clone().requires_grad_()
     rollouts = strategy.rollout(0, 0.5)
     used = strategy.used
     decoding = Decoding(
         temperature=used.temperature, bias=used.bias, adapter=Adapter.from_flat(eta)
     )
-    weights = strategy.objective.weights(rollouts.cost, task.rollouts)
+    weights = strategy.update.weights(rollouts.cost, task.rollouts)
     engine = get_engine("torch", task.policy.config)
     loss = engine.weighted_log_likelihood(task.batch, task.inputs, decoding, rollouts, weights)
     (expected,) = torch.autograd.grad(loss, eta)
     seen = []
     strategy.optimiser.descend = seen.append
-    strategy.learn(rollouts, incumbent)
+    strategy.learn(rollouts, solution)
     error = (seen[0] - expected).norm() / expected.norm()
     assert float(error) < 1e-3
 
 
 def test_weights_of_the_objective_by_hand():
     cost = torch.tensor([[1.0, 4.0, 7.0, 2.0]])
-    replayed = Objective(1.0, 0.5).weights(cost, samples=3)
+    replayed = Update(1.0, 0.5).weights(cost, samples=3)
     assert torch.allclose(replayed, torch.tensor([[-1.0, 0.0, 1.0, -0.5]]))
-    best_of_samples = Objective(1.0, 0.5, replay=False).weights(cost[:, :3], samples=3)
+    best_of_samples = Update(1.0, 0.5, replay=False).weights(cost[:, :3], samples=3)
     assert torch.allclose(best_of_samples, torch.tensor([[-1.5, 0.0, 1.0]]))
 
 
@@ -185,18 +183,18 @@ def test_schedules_are_held_at_their_ends():
 def test_official_schedules_count_to_200_whatever_is_planned(tsp_model):
     task = make_task(tsp_model)
     strategy = Sage(preset="official", iterations=50).start(task)
-    assert strategy.decoding(50, 1.0).temperature == pytest.approx(0.3**0.25)
-    assert strategy.decoding(900, 1.0).temperature == pytest.approx(0.3)
+    assert strategy.guide.decoding(task, 50, 1.0).temperature == pytest.approx(0.3**0.25)
+    assert strategy.guide.decoding(task, 900, 1.0).temperature == pytest.approx(0.3)
     planned = Sage(preset="paper", iterations=50).start(task)
-    assert planned.decoding(50, 1.0).temperature == pytest.approx(0.3)
+    assert planned.guide.decoding(task, 50, 1.0).temperature == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize("name", ["sample", *LEARNERS])
 def test_a_run_stopped_early_is_the_start_of_the_planned_one(tsp_model, name):
     instance = generate("tsp", 12, 1, seed=9)[0]
     method = METHODS[name](iterations=8)
-    whole = solve(instance, method, model=tsp_model)
-    early = solve(instance, method, MaxIterations(3), model=tsp_model)
+    whole = solve_alone(instance, method, model=tsp_model)
+    early = solve_alone(instance, method, MaxIterations(3), model=tsp_model)
     start = [row[1:] for row in whole.curve if row[1] < 3]
     assert [row[1:] for row in early.curve] == start
     assert early.iterations == 3
@@ -213,8 +211,10 @@ def test_adaptation_beats_sampling_at_equal_budget(tsp_model, name):
         "eas-tab": {"strength": 150.0},
     }
     options = stronger.get(name, {})
-    sampled = solve(instance, Sampling(iterations=40), model=tsp_model).objective
-    adapted = solve(instance, METHODS[name](iterations=40, **options), model=tsp_model).objective
+    sampled = solve_alone(instance, Sampling(iterations=40), model=tsp_model).objective
+    adapted = solve_alone(
+        instance, METHODS[name](iterations=40, **options), model=tsp_model
+    ).objective
     assert adapted < 0.95 * sampled
 
 
@@ -222,7 +222,7 @@ def test_adaptation_beats_sampling_at_equal_budget(tsp_model, name):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_problem_and_method_respects_the_constraints(model, name, size):
     instance = generate(model.config.problem, size, 1, seed=8)[0]
-    result = solve(instance, METHODS[name](iterations=3, augment=2), model=model)
+    result = solve_alone(instance, METHODS[name](iterations=3, augment=2), model=model)
     assert result.feasible
     assert result.iterations == 3
 
@@ -252,7 +252,7 @@ def test_the_table_favours_the_incumbents_edges_as_published(problem, request):
     task = make_task(model, size=6)
     strategy = EasTab(exponent=0.5, strength=9.0).start(task)
     incumbent = run(strategy, task, 1)
-    actions = task.instance.problem.to_actions(incumbent.solution)
+    actions = task.instance.problem.to_actions(incumbent.best)
     decoder = StepDecoder(task.batch, task.inputs, Decoding(), 1)
     decoder.step(torch.tensor([actions[:1]]))
     chance = decoder.log_probabilities()[0, 0, actions[1]].exp()
@@ -281,7 +281,7 @@ def test_little_memory_makes_torch_learn_in_parts(tsp_model, method):
         task.max_memory = memory
         assert min(9, task.chunk(learning=True)) == rollouts_at_a_time
         rollouts = strategy.rollout(0, 0.0)
-        weights = strategy.objective.weights(rollouts.cost.float(), task.rollouts)
+        weights = strategy.update.weights(rollouts.cost.float(), task.rollouts)
         gradients = strategy.gradients(rollouts, weights)
         found.append(torch.cat([g.flatten() for g in gradients if g is not None]))
     assert torch.allclose(*found, rtol=1e-3, atol=1e-5)
@@ -302,7 +302,7 @@ def test_schedules_run_over_what_is_planned(tsp_model, monkeypatch, stop, planne
         lambda self, decoding, *rest: seen.append(decoding) or rollout(self, decoding, *rest),
     )
     instance = generate("tsp", 8, 1, 1)[0]
-    result = solve(instance, Sage(preset="paper"), stop, model=tsp_model)
+    result = solve_alone(instance, Sage(preset="paper"), stop, model=tsp_model)
     expected = [0.3 ** (k / planned) for k in range(len(seen))]
     assert [decoding.temperature for decoding in seen] == pytest.approx(expected)
     assert result.to_dict()["parameters"]["iterations"] == planned
@@ -314,9 +314,10 @@ def test_schedules_of_the_clock_begin_with_the_first_iteration(tsp_model, monkey
     monkeypatch.setattr(
         Geometric, "at", lambda self, progress: seen.append(progress) or at(self, progress)
     )
-    limit = MaxRuntime(2.0)
-    limit.started -= 1.0  # spent before the search began
-    solve(generate("tsp", 20, 1, 1)[0], Sage(preset="paper"), limit, model=tsp_model)
+    spent = time.monotonic() - 1.0  # before the search began
+    instance = generate("tsp", 20, 1, 1)[0]
+    method = Sage(preset="paper")
+    solve_alone(instance, method, MaxRuntime(2.0), model=tsp_model, started=spent)
     assert seen[0] < 0.2
     assert 0.8 < seen[-1] <= 1.0
 
@@ -325,7 +326,7 @@ def test_schedules_of_the_clock_begin_with_the_first_iteration(tsp_model, monkey
 def test_results_name_every_setting_that_was_used(cvrp_model, name):
     instance = generate("cvrp", 8, 1, 1)[0]
     method = METHODS[name](iterations=1)
-    parameters = solve(instance, method, model=cvrp_model).to_dict()["parameters"]
+    parameters = solve_alone(instance, method, model=cvrp_model).to_dict()["parameters"]
     optional = {"rollouts", "neighbours"}
     optional |= {"learning_rate", "imitation"} if name == "sgbs" else set()
     assert {key for key, value in parameters.items() if value is None} == optional

@@ -2,19 +2,18 @@
 
 import pytest
 import torch
-from method_cases import make_task
+from helpers import make_task, solve_alone
 
 from metasage.adaptation.eas import Eas
 from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.sage import Sage
-from metasage.adaptation.solve import solve
-from metasage.adaptation.stop import MaxIterations
 from metasage.errors import InputError
 from metasage.policies.config import PolicyConfig
 from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
 from metasage.problems.sets import generate
-from metasage.rollout.interface import Decoding
+from metasage.rollout.interface import Adapter, Decoding
+from metasage.stop import MaxIterations
 
 
 def made_model(provenance=None, **options):
@@ -42,18 +41,12 @@ def test_adaptation_starts_from_the_layer_that_was_trained(method):
     layer = model.policy.decoder.residual()
     assert torch.equal(strategy.eta, layer.flat().expand(2, -1))
     before = task.rollout(Decoding(), 0)
-    started = task.rollout(strategy.adapted(1.0, None), 0)
+    started = task.rollout(Decoding(adapter=Adapter.from_flat(strategy.eta, strategy.place)), 0)
     assert torch.equal(before.actions, started.actions)
     rollouts = strategy.rollout(0, 0.0)
-    strategy.learn(rollouts, _incumbent(task))
+    strategy.learn(rollouts, None)
     assert not torch.equal(strategy.eta, layer.flat().expand(2, -1))
     assert torch.equal(layer.w1, model.policy.decoder.residual().w1)
-
-
-def _incumbent(task):
-    from metasage.adaptation.result import Incumbent
-
-    return Incumbent(task.instance)
 
 
 def test_a_network_made_for_near_nodes_looks_at_them_where_there_are_more():
@@ -61,11 +54,11 @@ def test_a_network_made_for_near_nodes_looks_at_them_where_there_are_more():
     assert make_task(model, size=15).decoding.neighbours == 10
     assert make_task(model, size=10).decoding.neighbours is None
     instance = generate("tsp", 30, 1, 1)[0]
-    own = solve(instance, Greedy(), model=model)
-    asked = solve(instance, Greedy(neighbours=10), model=made_model())
-    every = solve(instance, Greedy(neighbours=30), model=model)
+    own = solve_alone(instance, Greedy(), model=model)
+    asked = solve_alone(instance, Greedy(neighbours=10), model=made_model())
+    every = solve_alone(instance, Greedy(neighbours=30), model=model)
     assert own.best == asked.best
-    assert every.best == solve(instance, Greedy(), model=made_model()).best
+    assert every.best == solve_alone(instance, Greedy(), model=made_model()).best
 
 
 def test_settings_of_a_network_are_those_of_default_where_nothing_is_said():
@@ -73,7 +66,7 @@ def test_settings_of_a_network_are_those_of_default_where_nothing_is_said():
     instance, stop = generate("tsp", 12, 1, 1)[0], MaxIterations(2)
 
     def used(method):
-        return solve(instance, method, stop, model=model).settings["parameters"]
+        return solve_alone(instance, method, stop, model=model).settings["parameters"]
 
     assert used(Sage())["learning_rate"] == 3e-4
     assert used(Sage())["temperature"] == 0.4
@@ -87,4 +80,4 @@ def test_settings_of_a_network_are_those_of_default_where_nothing_is_said():
 def test_settings_that_no_method_has_are_refused(wrong):
     model = made_model({"settings": {"sage": wrong}})
     with pytest.raises(InputError, match="suggests for sage are not understood"):
-        solve(generate("tsp", 12, 1, 1)[0], Sage(), MaxIterations(1), model=model)
+        solve_alone(generate("tsp", 12, 1, 1)[0], Sage(), MaxIterations(1), model=model)

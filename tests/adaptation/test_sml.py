@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+from helpers import solve_alone
 
 from metasage.adaptation.active_search import ActiveSearch
 from metasage.adaptation.eas import Eas
 from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.sage import Sage
-from metasage.adaptation.solve import solve
 from metasage.errors import OutsideTraining
 from metasage.policies.sml import ScaleMetaLearner, Sml
 from metasage.problems.sets import generate
@@ -31,9 +31,9 @@ def instance_of(model, size=20):
 )
 def test_zero_weights_change_nothing_and_others_do(model, method):
     instance = instance_of(model)
-    without = solve(instance, method, model=model, sml="none")
-    zero = solve(instance, method, model=model, sml=sml_of(model, 0.0))
-    other = solve(instance, method, model=model, sml=sml_of(model, 0.3))
+    without = solve_alone(instance, method, model=model, sml="none")
+    zero = solve_alone(instance, method, model=model, sml=sml_of(model, 0.0))
+    other = solve_alone(instance, method, model=model, sml=sml_of(model, 0.3))
     assert [o for _, _, o in zero.curve] == [o for _, _, o in without.curve]
     assert [o for _, _, o in other.curve] != [o for _, _, o in without.curve]
     assert (without.settings["sml"], other.settings["sml"]) == ("none", "mine")
@@ -45,15 +45,15 @@ def test_active_search_starts_from_the_moved_embeddings(tsp_model):
     sml = sml_of(tsp_model, 0.3)
     first = Sage(iterations=1, bias="none", greedy_start=False)
     assert (
-        solve(instance, ActiveSearch(iterations=1), model=tsp_model, sml=sml).objective
-        == solve(instance, first, model=tsp_model, sml=sml).objective
+        solve_alone(instance, ActiveSearch(iterations=1), model=tsp_model, sml=sml).objective
+        == solve_alone(instance, first, model=tsp_model, sml=sml).objective
     )
 
 
 def test_sizes_outside_of_training_are_told(tsp_model):
     sml = sml_of(tsp_model, 0.1, sizes=[400, 200])
     with pytest.warns(OutsideTraining, match="trained on 200 to 400 nodes; with 20 it"):
-        assert solve(instance_of(tsp_model), Greedy(), model=tsp_model, sml=sml).feasible
+        assert solve_alone(instance_of(tsp_model), Greedy(), model=tsp_model, sml=sml).feasible
     small = replace(tsp_model, provenance={"recipe": {"stages": [{"size": 1}]}})
     with pytest.warns(OutsideTraining, match="101 nodes, more than 100 times the 1 "):
-        solve(instance_of(tsp_model, 101), Greedy(), model=small)
+        solve_alone(instance_of(tsp_model, 101), Greedy(), model=small)

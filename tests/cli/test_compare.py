@@ -31,7 +31,7 @@ class Interrupted(Baseline):
 @pytest.fixture(autouse=True)
 def _loaded(monkeypatch):
     """Take the time to load torch, which is long on a busy machine, for nothing."""
-    monkeypatch.setattr("metasage.comparison.seconds_to_load", lambda module: 0.0)
+    monkeypatch.setattr("metasage.comparison.contestants.seconds_to_load", lambda module: 0.0)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_all_that_is_installed_takes_part(metasage, network, lonely, monkeypatch
         name: all_baselines()[name] for name in ("concorde", "nearest", "random-insertion")
     }
     monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr("metasage.baselines.all_baselines", lambda: installed)
+    monkeypatch.setattr("metasage.comparison.contestants.all_baselines", lambda: installed)
     _, out, _ = metasage(
         "compare", lonely, "--time-limit", 1, "--method", "greedy", "--model", network,
         "--json", "-",
@@ -127,7 +127,7 @@ def test_several_files_are_summed_up(metasage, network, lonely, examples, tmp_pa
 
 
 def test_an_infeasible_answer_is_no_number(metasage, network, lonely, monkeypatch):
-    monkeypatch.setattr("metasage.baselines.all_baselines", lambda: {"liar": Liar()})
+    monkeypatch.setattr("metasage.comparison.contestants.all_baselines", lambda: {"liar": Liar()})
     arguments = ("compare", lonely, "--time-limit", 1, "--method", "greedy", "--model", network)
     code, out, _ = metasage(*arguments, "--json", "-")
     assert code == 0
@@ -139,7 +139,7 @@ def test_an_infeasible_answer_is_no_number(metasage, network, lonely, monkeypatc
 
 def test_an_interrupt_keeps_what_was_finished(metasage, network, lonely, monkeypatch):
     players = {"interrupted": Interrupted(), "nearest": all_baselines()["nearest"]}
-    monkeypatch.setattr("metasage.baselines.all_baselines", lambda: players)
+    monkeypatch.setattr("metasage.comparison.contestants.all_baselines", lambda: players)
     code, out, _ = metasage(
         "compare", lonely, "--time-limit", 1, "--method", "greedy", "--model", network,
         "--json", "-",
@@ -161,7 +161,10 @@ def test_an_interrupt_keeps_what_was_finished(metasage, network, lonely, monkeyp
         (["--time-limit", "1", "--plot", "curves.txt"], "a picture is written as"),
         (["--time-limit", "1", "--json", "no/where.json"], "no/where.json"),
         (["--time-limit", "1", "--model", "magic"], "there is no model 'magic'"),
-        (["--time-limit", "1", "--best-known", "1", "--best-known", "2"], "2 values of"),
+        (
+            ["--time-limit", "1", "--best-known", "1", "--best-known", "2"],
+            "2 best known values do not fit",
+        ),
         ([], "--time-limit"),
     ],
 )
@@ -229,7 +232,8 @@ def test_an_infeasible_file_is_named(metasage, lonely, tmp_path):
 
 def test_the_time_to_load_torch_counts(metasage, lonely, network, monkeypatch):
     monkeypatch.setattr(
-        "metasage.comparison.seconds_to_load", lambda module: 50.0 if "solve" in module else 0.0
+        "metasage.comparison.contestants.seconds_to_load",
+        lambda module: 50.0 if "network" in module else 0.0,
     )
     _, out, _ = metasage(
         "compare", lonely, "--time-limit", 1, "--model", network, "--method", "sage+final",
@@ -240,15 +244,15 @@ def test_the_time_to_load_torch_counts(metasage, lonely, network, monkeypatch):
 
 
 def test_the_time_to_load_torch_counts_once(monkeypatch, network):
-    from metasage.adaptation.result import Result
-    from metasage.comparison import OwnMethod
+    from metasage.comparison.contestants import OwnMethod
     from metasage.policies.library import find_model
+    from metasage.solving.result import Result
 
     def slow(module):
         time.sleep(0.5)
         return 0.5
 
-    monkeypatch.setattr("metasage.comparison.seconds_to_load", slow)
+    monkeypatch.setattr("metasage.comparison.contestants.seconds_to_load", slow)
     charged = []
     real = Result.__init__
     monkeypatch.setattr(

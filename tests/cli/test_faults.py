@@ -84,7 +84,7 @@ def test_half_a_second_for_a_thousand_nodes(metasage, tmp_path):
     begin = time.monotonic()
     ended = subprocess.run([*command, "--time-limit", "0.5"], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
-    assert "too short to make use of a network" in ended.stderr
+    assert ended.stderr == ""
     assert time.monotonic() - begin < 2.5
 
 
@@ -123,14 +123,16 @@ def test_a_kill_leaves_the_earlier_solution(examples, tmp_path):
     assert target.read_text() == "an earlier solution\n"
 
 
-def test_the_paper_s_method_without_time_to_load_it_is_an_answer(metasage, examples, tmp_path):
+def test_the_paper_s_method_without_time_to_load_it_is_an_answer(examples, tmp_path):
     target = tmp_path / "out.json"
-    code, _, err = metasage(
-        "solve", examples / "town200.vrp", "--improve", "none", "--time-limit", 1, "--json", target
-    )
-    assert (code, err) == (
-        0, "metasage: 1 s are too short to load a network; construction alone.\n"
+    # A program of its own: torch is loaded in this one.
+    ended = subprocess.run(
+        [sys.executable, "-m", "metasage", "solve", str(examples / "town200.vrp"), "--improve",
+         "none", "--time-limit", "1", "--json", str(target)],
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
+    sentence = "1 s are too short to load a network; construction works alone."
+    assert (ended.returncode, ended.stderr) == (0, f"metasage: warning: {sentence}\n")
     found = json.loads(target.read_text())
     assert (found["method"], found["improve"], found["feasible"]) == ("construction", "none", True)
     assert [stage for stage, *_ in found["stages"]] == ["construction"]

@@ -51,7 +51,7 @@ def test_an_impatient_user_loses_no_solution(examples, tmp_path):
 def test_a_program_that_shall_survive_its_terminal_does():
     code = (
         "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from metasage.signals import ending_signals\n"
+        "from metasage.runtime.interrupts import ending_signals\n"
         "print([int(number) for number in ending_signals()])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout

@@ -2,10 +2,8 @@
 
 import pytest
 
-from metasage.adaptation.callbacks import Callbacks
-from metasage.adaptation.local_search import solve_locally
 from metasage.cli.progress import Progress, in_percent, shown_progress
-from metasage.problems.sets import generate
+from metasage.problems import Solution
 
 
 def test_the_line_follows_the_search():
@@ -16,7 +14,8 @@ def test_the_line_follows_the_search():
     assert "best 10.25 (+2.50% from best known)" in text
     assert "iteration 5 of 50  2.5/s" in text
     assert "s left" in text
-    line.on_local_search(10.1, 3.0)
+    line.on_stage("local search")
+    line.on_best(Solution([[0, 1]]), 10.1, 5)
     assert "best 10.1 (+1.00% from best known)  local search" in line.__rich__()
 
 
@@ -43,17 +42,3 @@ def test_the_best_known_objective_is_compared_with_the_result(metasage, tmp_path
     code, out, _ = metasage("solve", file, "--time-limit", 0.5, "--best-known", 1)
     assert code == 0
     assert "% from best known)" in out
-
-
-def test_local_search_tells_of_what_it_finds():
-    heard = []
-
-    class Listener(Callbacks):
-        def on_local_search(self, objective, seconds):
-            heard.append((seconds, objective))
-
-    instance = generate("tsp", 60, 1, 5)[0]
-    result = solve_locally(instance, time_limit=0.5, callbacks=Listener())
-    assert heard
-    assert heard[-1][1] == pytest.approx(result.objective)
-    assert [row[::2] for row in result.curve] == heard

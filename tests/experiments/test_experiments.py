@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 import torch
+from helpers import solve_alone as solve
 
-from metasage.adaptation.embedding import move_embedding
 from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.sage import Sage
-from metasage.adaptation.solve import solve
 from metasage.errors import InputError
 from metasage.experiments import EXPERIMENTS
 from metasage.experiments.base import Profile, change
@@ -25,6 +24,7 @@ from metasage.policies.sml_files import save_sml
 from metasage.problems.batch import Batch
 from metasage.problems.sets import generate
 from metasage.rollout import get_engine
+from metasage.training.sml.embedding import move_embedding
 from metasage.training.sml.settings import sml_recipe
 
 

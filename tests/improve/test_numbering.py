@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from metasage.improve import make_improver, numbering
-from metasage.improve.numbering import along_curve
+from metasage.improve import make_improver
+from metasage.improve.routes import numbering
+from metasage.improve.routes.numbering import along_curve
 from metasage.problems import check, get_problem
 from metasage.problems.cvrp import Cvrp
 from metasage.problems.metric import EXPLICIT
@@ -48,7 +49,7 @@ def test_routes_come_back_by_the_numbers_of_the_instance():
     instance = InstanceSet(problem, problem.generate(40, 1, seed=3))[0]
     improver = make_improver(instance, threads=1)
     told: list[float] = []
-    found = improver.improve(kicks=500, seed=1, listener=lambda _, value: told.append(value))
+    found = improver.improve(kicks=500, seed=1, listener=lambda value: told.append(value))
     verdict = check(instance, found)
     assert verdict.feasible
     assert verdict.objective == pytest.approx(told[-1])

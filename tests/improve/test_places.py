@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from improve_cases import make_instance, objective, optimum
 
-from metasage.improve import _searching, improve
-from metasage.improve.places import Places
+from metasage.improve import improve, native_improver
+from metasage.improve.tour.places import Places
 from metasage.problems import Solution
 from metasage.problems.metric import METRICS
 from metasage.problems.tsp import Tsp
@@ -26,14 +26,14 @@ def crowded(problem, nodes, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_crowded_instances_are_solved_to_the_optimum(problem, seed):
     instance = crowded(problem, 7, seed)
-    found = _searching(instance, None).improve(kicks=300, seed=seed)
+    found = native_improver(instance, None).improve(kicks=300, seed=seed)
     assert objective(instance, found) == pytest.approx(optimum(instance))
 
 
 @pytest.mark.parametrize("problem", ["tsp", "pctsp"])
 def test_a_given_solution_may_come_to_a_place_twice(problem):
     instance = crowded(problem, 40, 1)
-    improver = _searching(instance, None)
+    improver = native_improver(instance, None)
     (tour,) = improver.construct().routes
     mixed = Solution([np.random.default_rng(0).permutation(tour).tolist()])
     found = improver.improve([mixed], kicks=200)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from improve_cases import PROBLEMS, make_instance, may_fail, no_worse, objective, optimum
 
-from metasage.improve import _searching, improve, make_improver
+from metasage.improve import improve, make_improver, native_improver
 from metasage.improve.tiny import TinyImprover
 from metasage.problems import Solution, check
 from metasage.problems.cvrp import Cvrp
@@ -22,7 +22,7 @@ SCALES = {"GEO": 80.0, "EXACT_2D": 1.0, "EXPLICIT": 1.0}
 @pytest.mark.parametrize("seed", [0, 1])
 def test_small_instances_are_solved_to_the_optimum(problem, nodes, seed):
     instance = make_instance(problem, nodes, seed)
-    for improver in (make_improver(instance), _searching(instance, None)):
+    for improver in (make_improver(instance), native_improver(instance, None)):
         found = improver.improve(kicks=300, seed=seed)
         assert objective(instance, found) == pytest.approx(optimum(instance))
 
@@ -32,7 +32,7 @@ def test_a_handful_of_nodes_does_not_wait_for_the_deadline(problem):
     improver = make_improver(make_instance(problem, 4, 1))
     assert isinstance(improver, TinyImprover)
     told = []
-    found = improver.improve(seconds=3600.0, listener=lambda _, value: told.append(value))
+    found = improver.improve(seconds=3600.0, listener=lambda value: told.append(value))
     assert improver.best == found
     assert told == [objective(improver.instance, found)]
 
@@ -43,7 +43,7 @@ def test_all_metrics_are_measured_as_the_checker_does(problem, metric):
     scale = SCALES.get(metric.name, 1000.0)
     instance = make_instance(problem, 60, 3, metric, scale)
     told = []
-    found = improve(instance, kicks=400, listener=lambda _, value: told.append(value))
+    found = improve(instance, kicks=400, listener=lambda value: told.append(value))
     assert objective(instance, found) == pytest.approx(told[-1], rel=1e-12)
     start = make_improver(instance).construct()
     assert objective(instance, found) != objective(instance, start)

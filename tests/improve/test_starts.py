@@ -13,6 +13,7 @@ from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Solution, check
 from metasage.problems.metric import EXPLICIT
 from metasage.problems.tsp import Tsp
+from metasage.runtime.patience import Patience
 
 
 def join(coords, demand, capacity):
@@ -62,7 +63,7 @@ def test_many_customers_of_one_place_share_routes():
 @pytest.mark.parametrize("problem", ["tsp", "pctsp", "op", "cvrp"])
 def test_a_start_that_has_no_time_is_feasible(problem):
     instance = metasage.generate(problem, 3000, 1, 5)[0]
-    start = make_improver(instance).construct(time.monotonic() - 1.0)
+    start = make_improver(instance).construct(Patience(time.monotonic() - 1.0))
     assert check(instance, start).feasible
 
 

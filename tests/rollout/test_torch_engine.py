@@ -29,6 +29,7 @@ from metasage.rollout.interface import (
     Request,
 )
 from metasage.rollout.random import instance_seeds
+from metasage.runtime.patience import Patience
 
 
 def every_rollout(instance):
@@ -256,6 +257,6 @@ def test_a_rollout_leaves_no_graph():
 
 def test_the_engine_gives_up_at_the_deadline():
     _, batch, inputs = prepared("tsp")
-    request = Request(2, instance_seeds(0, 2), deadline=time.monotonic() - 1)
+    request = Request(2, instance_seeds(0, 2), patience=Patience(time.monotonic() - 1))
     with pytest.raises(DeadlineReached):
         ENGINE.rollout(batch, inputs, Decoding(), request)

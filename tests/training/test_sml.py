@@ -12,7 +12,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from metasage.adaptation.solve import solve
 from metasage.errors import InputError
 from metasage.policies.config import PolicyConfig
 from metasage.policies.model import Model, load_model
@@ -20,6 +19,7 @@ from metasage.policies.policy import AttentionPolicy
 from metasage.policies.sml import ScaleMetaLearner
 from metasage.policies.sml_files import load_sml
 from metasage.rollout import get_engine
+from metasage.solving.solve import solve
 from metasage.training.log import read_log
 from metasage.training.sml.labels import Label, all_labels, load_label, make_labels, teacher
 from metasage.training.sml.run import open_run
@@ -146,7 +146,7 @@ def test_without_distillation_fresh_instances_need_no_labels(tmp_path, model_fil
 def test_a_stopped_run_goes_on_exactly(tmp_path, model_file, whole):
     def stop_after_three(row):
         if row.get("step") == 3 and "cost" in row:
-            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
 
     folder = tmp_path / "run"
     run = train_sml(folder, str(model_file), SETTINGS, listener=stop_after_three)
@@ -223,7 +223,7 @@ def test_labels_of_other_settings_are_refused(tmp_path, model_file, whole):
 
 def test_a_resumed_run_remembers_where_its_labels_are(tmp_path, model_file, whole, monkeypatch):
     def stop(row):
-        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
 
     shared = os.path.relpath(whole / "labels")
     train_sml(tmp_path, str(model_file), SETTINGS, labels=shared, listener=stop)
@@ -283,8 +283,8 @@ def test_a_run_of_another_network_is_not_resumed(tmp_path, whole):
 @pytest.mark.parametrize(
     ("assignment", "sentence"),
     [
-        ("reading=magic", "reading 'magic'"),
-        ("teacher=me", "teacher 'me'"),
+        ("reading=magic", "reading is 'magic'"),
+        ("teacher=me", "teacher is 'me'"),
         ("labels=0", "labels is 0"),
         ("zero=-1", "zero is -1"),
         ("lr=0", "learning rates"),

@@ -109,7 +109,7 @@ def test_a_stopped_run_goes_on_exactly(tmp_path, whole, labels):
     def stop_there(row):
         nonlocal limit
         if row["step"] == limit and "norm" in row:
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGINT)
 
     train(tmp_path, SETTINGS, labels=labels, listener=stop_there)
     for limit in stops:  # noqa: B007 - read by the listener

@@ -66,7 +66,7 @@ def test_every_size_is_validated_and_the_first_stands_out():
 def test_sizes_with_references_have_their_counts(monkeypatch):
     counts = []
 
-    def costs(policy, engine, size, count, deadline):
+    def costs(policy, engine, size, count, patience):
         counts.append((size, count))
         yield torch.full((count,), 2.0 * reference("tsp", size, count) if size > 8 else 1.0)
 
@@ -84,7 +84,7 @@ def test_a_validation_that_takes_too_long_is_none_and_tells_what_it_takes():
     known = validator.seconds
     assert whole["validation"] > 0
     began = time.monotonic()
-    assert validator(policy, known / 3) is None
+    assert validator(policy, known / 20) is None
     assert time.monotonic() - began < known
-    assert validator.seconds > known / 3
+    assert validator.seconds > known / 20
     assert validator.unknown() == {"validation": None, "validation_size": 40, "gap": None}

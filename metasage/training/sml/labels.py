@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
-from metasage.adaptation.embedding import move_embedding
 from metasage.adaptation.sage import Sage
 from metasage.errors import InputError
 from metasage.io import write_atomically
@@ -23,6 +22,7 @@ from metasage.policies.sml_files import fingerprint
 from metasage.problems import Instance
 from metasage.problems.sets import generate
 from metasage.rollout.interface import Engine
+from metasage.training.sml.embedding import move_embedding
 from metasage.training.sml.settings import SmlSettings
 
 _SUFFIX, _SECONDS = ".safetensors", "seconds"

@@ -7,9 +7,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from metasage.adaptation.greedy_start import STRENGTHS
-from metasage.adaptation.objective import Objective
-from metasage.adaptation.schedule import BiasSchedule, Geometric
+from metasage.adaptation.guidance import BiasSchedule, Geometric
+from metasage.adaptation.sage import STRENGTHS
+from metasage.adaptation.update import Update
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.sml import ScaleMetaLearner
 from metasage.problems.batch import Batch
@@ -119,7 +119,7 @@ def _embed(policy: AttentionPolicy, batch: Batch) -> Tensor:
 def _sampled_weights(rollouts: Rollouts, settings: SmlSettings) -> Tensor:
     """REINFORCE with a shared baseline plus lambda x imitation of the best sample."""
     # Of the rule of adaptation only the weights are needed, not its step size.
-    rule = Objective(1.0, settings.imitation, replay=False)
+    rule = Update(1.0, settings.imitation, replay=False)
     cost = rollouts.cost.float()
     if settings.normalise_advantages:
         cost = in_deviations(cost)

@@ -12,14 +12,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from metasage.adaptation.interrupts import Interrupted
 from metasage.policies.library import find_model
 from metasage.policies.sml import Sml
 from metasage.policies.sml_files import fingerprint, save_sml
 from metasage.problems.sets import generate
 from metasage.rollout import get_engine
 from metasage.rollout.interface import Engine
-from metasage.training.interrupts import stop_politely
+from metasage.runtime.interrupts import Interrupted, interruptible
+from metasage.solving.names import EngineName
 from metasage.training.log import RunLog, read_log
 from metasage.training.sml.labels import (
     Label,
@@ -45,7 +45,7 @@ def train_sml(
     settings: SmlSettings | None = None,
     *,
     resume: bool = False,
-    engine: str = "auto",
+    engine: EngineName = "auto",
     threads: int = 0,
     labels: str | Path | None = None,
     labels_only: bool = False,
@@ -79,11 +79,11 @@ def train_sml(
     run = open_run(Path(folder), find_model(model), settings, resume, labels, labels_only)
     if run.is_finished:
         return run
-    roller = get_engine(engine, run.model.config, threads=threads)
-    with stop_politely() as stopped:
+    rollout_engine = get_engine(engine, run.model.config, threads=threads)
+    with interruptible() as stopped:
         try:
             spent: list[float] = []
-            for label in make_labels(run.labels, run.model, roller, run.settings, stopped):
+            for label in make_labels(run.labels, run.model, rollout_engine, run.settings, stopped):
                 spent.append(label_seconds(label.path(run.labels)))
                 if listener is not None:
                     made, wanted = run.count_labels()
@@ -92,7 +92,7 @@ def train_sml(
             made, wanted = run.count_labels()
             if made == wanted and not labels_only:
                 with run.locked():
-                    _learn(run, roller, stopped, listener, engine, threads)
+                    _learn(run, rollout_engine, stopped, listener, engine, threads)
         except Interrupted:  # in the middle of a label or of a validation
             run.interrupted = True
         run.interrupted |= stopped()
@@ -104,7 +104,7 @@ def _learn(
     engine: Engine,
     stopped: Callable[[], bool],
     listener: Listener | None,
-    engine_name: str,
+    engine_name: EngineName,
     threads: int,
 ) -> None:
     log = RunLog(run.folder, run.step)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from metasage.adaptation.greedy import Greedy
-from metasage.adaptation.interrupts import Interrupted
-from metasage.adaptation.solve import solve
 from metasage.policies.model import Model
 from metasage.policies.sml import Sml
 from metasage.problems.sets import generate
+from metasage.runtime.interrupts import Interrupted
+from metasage.solving.names import EngineName
+from metasage.solving.solve import solve
 from metasage.training.sml.settings import SmlSettings
 
 # Of the instances that a meta-learner is judged by; labels have other seeds.
@@ -15,7 +16,11 @@ SEED = 54321
 
 
 def zero_shot(
-    model: Model, sml: Sml | None, settings: SmlSettings, engine: str = "auto", threads: int = 0
+    model: Model,
+    sml: Sml | None,
+    settings: SmlSettings,
+    engine: EngineName = "auto",
+    threads: int = 0,
 ) -> dict[str, float]:
     """Mean objective at each validation size, by the checker.
 
@@ -41,7 +46,13 @@ def zero_shot(
         for instance in generate(model.config.problem, size, settings.validation, SEED):
             chosen = "none" if sml is None else sml
             result = solve(
-                instance, Greedy(), model=model, sml=chosen, engine=engine, threads=threads
+                instance,
+                Greedy(),
+                model=model,
+                sml=chosen,
+                improve="none",
+                engine=engine,
+                threads=threads,
             )
             if result.interrupted:
                 raise Interrupted

@@ -1,0 +1,1 @@
+"""Routes from a depot: CVRP, and tours whose lengths differ by direction."""

@@ -1,0 +1,1 @@
+"""Single tours: TSP, PCTSP and OP."""

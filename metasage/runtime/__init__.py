@@ -1,0 +1,1 @@
+"""The program and its machine: signals, processes, cores, memory, time."""

@@ -1,0 +1,58 @@
+"""How a user ends what is under way: a signal raises a flag, and the work looks at it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_flags: list[threading.Event] = []
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised by work that is of no use unless it is complete."""
+
+
+def end_work() -> bool:
+    """Ask all interruptible work of this process to end; say whether there is any."""
+    for flag in _flags:
+        flag.set()
+    return bool(_flags)
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C ask the block to end, instead of tearing it apart.
+
+    Yields the question whether the user did. Handlers that a program has installed are
+    left alone; they may call `end_work`, as those of the command line do.
+    """
+    flag = threading.Event()
+    _flags.append(flag)
+    takes_over = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if takes_over:
+        signal.signal(signal.SIGINT, _ask)
+    try:
+        yield flag.is_set
+    finally:
+        if takes_over:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        _flags.remove(flag)
+
+
+def ending_signals() -> list[signal.Signals]:
+    """Return Ctrl-C, a polite kill, and a terminal's end unless the program shall survive it."""
+    found = [signal.SIGINT, signal.SIGTERM]
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # as nohup sets it
+        found.append(hangup)
+    return found
+
+
+def _ask(signum: int, frame: FrameType | None) -> None:
+    end_work()

@@ -1,0 +1,1 @@
+"""The one `solve`: which parts work, how long, and what they found."""

@@ -1,0 +1,56 @@
+"""When each part of a search ends; the numbers are in `metasage.runtime.timing`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from metasage.runtime.timing import (
+    CONSTRUCTION_SECONDS,
+    LOADING_SHARE,
+    NETWORK_SHARE,
+    reserve,
+)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A time limit, divided among the parts of a search.
+
+    Parameters
+    ----------
+    started
+        When it began, as a time of `time.monotonic`; so are all others here.
+    seconds
+        The limit; None for none.
+    nodes
+        Number of nodes of the instance.
+    improves
+        Whether local search comes after the network.
+    """
+
+    started: float
+    seconds: float | None
+    nodes: int
+    improves: bool
+
+    @property
+    def end(self) -> float | None:
+        """When the search ends, so that there is time for the answer."""
+        if self.seconds is None:
+            return None
+        return self.started + self.seconds - reserve(self.seconds)
+
+    @property
+    def loading(self) -> float | None:
+        """When torch has to be loaded, or the network is left out."""
+        return None if self.seconds is None else self.started + LOADING_SHARE * self.seconds
+
+    def network_end(self) -> float | None:
+        """When the network's part ends if it begins now."""
+        if self.end is None:
+            return None
+        if not self.improves:
+            return self.end - CONSTRUCTION_SECONDS * self.nodes
+        now = time.monotonic()
+        return now + NETWORK_SHARE * max(0.0, self.end - now)

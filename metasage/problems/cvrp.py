@@ -25,9 +25,13 @@ from metasage.problems.metric import Floats
 from metasage.problems.rules import Rules
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from numpy.typing import ArrayLike
     from torch import Tensor
 
     from metasage.problems.batch import Batch
+    from metasage.problems.instance import Geometry
 
 # Kool et al. (2019) up to 100, Hottung et al. (2021) up to 200, and 50 for
 # everything larger, as in the paper's test sets.
@@ -62,6 +66,19 @@ class Cvrp(Instance):
     vehicles: int | None = None
     max_route_length: float | None = None
     service_time: Floats | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            demand: ArrayLike,
+            capacity: float,
+            vehicles: int | None = None,
+            max_route_length: float | None = None,
+            service_time: ArrayLike | None = None,
+            **geometry: Unpack[Geometry],
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         super().__post_init__()

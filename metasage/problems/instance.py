@@ -21,7 +21,21 @@ from metasage.problems.metric import (
 )
 
 if TYPE_CHECKING:
+    from typing import TypedDict
+
+    from numpy.typing import ArrayLike
+
     from metasage.problems.base import Problem
+
+    class Geometry(TypedDict, total=False):
+        """What users may give for the fields of `Instance`: lists as well as arrays."""
+
+        coords: ArrayLike | None
+        metric: Metric
+        matrix: ArrayLike | None
+        labels: ArrayLike
+        name: str
+
 
 # Beyond this a coordinate's square, or a sum of demands, is no longer exact.
 LARGEST_VALUE = 1e12

@@ -23,9 +23,13 @@ from metasage.problems.metric import Floats, Indices
 from metasage.problems.rules import Rules
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from numpy.typing import ArrayLike
     from torch import Tensor
 
     from metasage.problems.batch import Batch
+    from metasage.problems.instance import Geometry
 
 # Kool et al. (2019) up to 100, then the paper's: about half an optimal tour.
 TOUR_LENGTHS: dict[int, float] = {20: 2, 50: 3, 100: 4, 200: 4, 400: 4, 500: 5, 1000: 6}
@@ -47,6 +51,12 @@ class Op(Instance):
 
     prize: Floats
     max_length: float
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, prize: ArrayLike, max_length: float, **geometry: Unpack[Geometry]
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         super().__post_init__()

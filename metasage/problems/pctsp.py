@@ -25,9 +25,13 @@ from metasage.problems.op import TOUR_LENGTHS, varied_length
 from metasage.problems.rules import Rules
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from numpy.typing import ArrayLike
     from torch import Tensor
 
     from metasage.problems.batch import Batch
+    from metasage.problems.instance import Geometry
 
 
 # Sum of the prizes below which varied ones are scaled up, so that 1 can be collected.
@@ -51,6 +55,17 @@ class Pctsp(Instance):
     prize: Floats
     penalty: Floats
     min_prize: float = 1.0
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            prize: ArrayLike,
+            penalty: ArrayLike,
+            min_prize: float = 1.0,
+            **geometry: Unpack[Geometry],
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         super().__post_init__()

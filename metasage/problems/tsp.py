@@ -20,14 +20,21 @@ from metasage.problems.instance import Check, Instance, Solution
 from metasage.problems.rules import Rules
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from torch import Tensor
 
     from metasage.problems.batch import Batch
+    from metasage.problems.instance import Geometry
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tsp(Instance):
     """An instance of the TSP: places and a metric, nothing more."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **geometry: Unpack[Geometry]) -> None: ...
 
 
 class TspProblem(Problem):

@@ -92,7 +92,7 @@ def test_a_time_limit_covers_everything(tmp_path):
         check=True,
         capture_output=True,
     )  # fmt: skip
-    assert 7.0 < time.monotonic() - began < 11.5
+    assert 7.0 < time.monotonic() - began < 14
     rows = (tmp_path / "run" / "log.jsonl").read_text().splitlines()
     assert any("norm" in json.loads(row) for row in rows)
     assert (tmp_path / "run" / "curve.png").stat().st_size > 1000

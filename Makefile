@@ -23,6 +23,8 @@ test: lint types
 lint: $(BUILT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports > $(VENV)/imports.txt || (cat $(VENV)/imports.txt; exit 1)
+	$(BIN)/clang-format --dry-run --Werror $$(find native tests/native -name '*.h' -o -name '*.cpp')
 
 types: $(BUILT)
 	$(BIN)/mypy
@@ -36,6 +38,7 @@ $(INSTALLED): requirements.lock
 
 $(BUILT): $(INSTALLED) pyproject.toml CMakeLists.txt $(shell find native -type f)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	! command -v c++ > /dev/null || $(BIN)/python -c "import metasage._native"
 	touch $@
 
 clean:

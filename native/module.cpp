@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "arguments.h"
+#include "rollout/arguments.h"
 
 namespace nb = nanobind;
 
@@ -21,7 +21,8 @@ void raise_if_any(const Fault &fault) {
                                 std::to_string(fault.instance);
     const std::string step = std::to_string(fault.step), node = std::to_string(fault.node);
     switch (fault.kind) {
-        case Fault::none: return;
+        case Fault::none:
+            return;
         case Fault::forbidden:
             throw std::invalid_argument(rollout + " may not go to node " + node + " at step " +
                                         step + ".");
@@ -36,7 +37,7 @@ void raise_if_any(const Fault &fault) {
 nb::dict rollout(nb::kwargs values) {
     Arguments arguments(std::move(values));
     const Decoder decoder = read_decoder(arguments);
-    Rollouts task = read_rollouts(arguments, decoder);
+    RolloutRequest task = read_rollout_request(arguments, decoder);
     arguments.finish();
     const int64_t b = decoder.instances, rollouts = task.total(), most = decoder.most_steps();
     nb::dict result;
@@ -64,7 +65,7 @@ nb::dict rollout(nb::kwargs values) {
 nb::dict backward(nb::kwargs values) {
     Arguments arguments(std::move(values));
     const Decoder decoder = read_decoder(arguments);
-    Gradients task = read_gradients(arguments, decoder);
+    GradientRequest task = read_gradient_request(arguments, decoder);
     arguments.finish();
     const int64_t b = decoder.instances, n = decoder.nodes, d = decoder.width;
     nb::dict result;
@@ -203,14 +204,14 @@ NB_MODULE(_native, module) {
     module.def("rollout", &metasage::rollout,
                "Construct or score rollouts of many instances; all arguments by keyword.");
     module.def("backward", &metasage::backward,
-               "Gradients of weighted log-likelihoods by the decoder's inputs.");
+               "GradientRequest of weighted log-likelihoods by the decoder's inputs.");
     module.def("norm_forward", &metasage::norm_forward, "Instance norm of embeddings.");
-    module.def("norm_backward", &metasage::norm_backward, "Gradients of the instance norm.");
+    module.def("norm_backward", &metasage::norm_backward, "GradientRequest of the instance norm.");
     module.def("attention_forward", &metasage::attention_forward,
                "Attention of nodes to each other, which may prefer near ones.");
     module.def("attention_backward", &metasage::attention_backward,
-               "Gradients of the nodes' attention.");
+               "GradientRequest of the nodes' attention.");
     metasage::improve::bind(module);
-    module.def("simd", [] { return metasage::kernel().name; },
-               "Name of the instruction set in use.");
+    module.def(
+        "simd", [] { return metasage::kernel().name; }, "Name of the instruction set in use.");
 }

@@ -1,4 +1,4 @@
-#include "arguments.h"
+#include "improve/arguments.h"
 
 namespace nb = nanobind;
 

@@ -2,30 +2,11 @@
 
 #pragma once
 
-#include <nanobind/stl/string.h>
-
-#include "../arguments.h"
-#include "effort.h"
-#include "lengths.h"
+#include "common/arguments.h"
+#include "improve/effort.h"
+#include "improve/lengths.h"
 
 namespace metasage::improve {
-
-[[noreturn]] inline void refuse(const std::string &message) {
-    throw std::invalid_argument(message);
-}
-
-template <class Value>
-Value choose(Arguments &arguments, const char *name,
-             const std::vector<std::pair<const char *, Value>> &values) {
-    std::string given, all;
-    if (!nanobind::try_cast(arguments.required(name), given))
-        refuse(std::string(name) + " has to be a text.");
-    for (const auto &[text, value] : values) {
-        if (given == text) return value;
-        all += std::string(all.empty() ? "" : ", ") + text;
-    }
-    refuse(std::string(name) + " is '" + given + "' and must be one of " + all + ".");
-}
 
 Lengths read_lengths(Arguments &arguments, nanobind::handle data);
 

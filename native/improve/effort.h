@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "../kernel.h"
+#include "common/patience.h"
 
 namespace metasage::improve {
 

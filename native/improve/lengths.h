@@ -34,9 +34,12 @@ public:
         const Point p = points_[a], q = points_[b];
         const double dx = p.x - q.x, dy = p.y - q.y;
         switch (measure_) {
-            case Measure::euclidean: return rounded(std::sqrt(dx * dx + dy * dy));
-            case Measure::manhattan: return rounded(std::fabs(dx) + std::fabs(dy));
-            case Measure::maximum: return rounded(std::fmax(std::fabs(dx), std::fabs(dy)));
+            case Measure::euclidean:
+                return rounded(std::sqrt(dx * dx + dy * dy));
+            case Measure::manhattan:
+                return rounded(std::fabs(dx) + std::fabs(dy));
+            case Measure::maximum:
+                return rounded(std::fmax(std::fabs(dx), std::fabs(dy)));
             case Measure::pseudo_euclidean: {
                 const double exact = std::sqrt((dx * dx + dy * dy) / 10.0);
                 const double nearest = double(int64_t(exact + 0.5));

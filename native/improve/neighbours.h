@@ -6,7 +6,7 @@
 #include <array>
 #include <numeric>
 
-#include "lengths.h"
+#include "improve/lengths.h"
 
 namespace metasage::improve {
 
@@ -41,19 +41,19 @@ public:
     }
 
 private:
-    using Place = std::array<double, 3>;
+    using Position = std::array<double, 3>;
     static constexpr int LEAF = 8;
 
     // Splits lie in the order in which both build and search meet them.
     struct Split {
         int axis, after;  // `after`: number of the split that begins the upper half
         double value;
-        Place low, high;  // box around all places of both halves
+        Position low, high;  // box around all places of both halves
     };
 
     void build(int from, int to) {
         if (to - from <= LEAF) return;
-        Place low = places_[order_[from]], high = low;
+        Position low = places_[order_[from]], high = low;
         for (int i = from; i < to; ++i)
             for (int axis = 0; axis < 3; ++axis) {
                 low[axis] = std::min(low[axis], places_[order_[i]][axis]);
@@ -73,7 +73,7 @@ private:
     }
 
     int quadrant_of(int node, int other) const {
-        const Place &from = places_[node], &to = places_[other];
+        const Position &from = places_[node], &to = places_[other];
         return 2 * (to[0] >= from[0]) + (to[1] >= from[1]);
     }
 
@@ -129,7 +129,7 @@ private:
     // Squares stand for Euclidean distances.
     double in_norm(double distance) const {
         return norm_ == Measure::manhattan || norm_ == Measure::maximum ? distance
-                                                                         : distance * distance;
+                                                                        : distance * distance;
     }
 
     double distance(int a, int b) const {
@@ -156,7 +156,7 @@ private:
     }
 
     Measure norm_;
-    std::vector<Place> places_;
+    std::vector<Position> places_;
     std::vector<int> order_, rank_;  // the nodes from leaf to leaf, and where each stands
     std::vector<Split> splits_;
 };

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "../random.h"
+#include "common/random.h"
 
 namespace metasage::improve {
 

@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "adapter.h"
 #include "adapter_reference.h"
 #include "require.h"
+#include "rollout/adapter.h"
 
 using namespace metasage;
 using namespace metasage::improve;
@@ -43,10 +43,14 @@ struct Step : QueryTile<D> {
 template <int D>
 class AdapterTest {
 public:
-    AdapterTest(Place place, bool shared, bool skip, Draw &draw)
-        : draw_(draw), combine_weight_(draw.numbers(D * D)), combine_bias_(draw.numbers(D)),
-          w1_(draw.numbers(INSTANCES * D * D)), b1_(draw.numbers(INSTANCES * D)),
-          w2_(draw.numbers(INSTANCES * D * D)), b2_(draw.numbers(INSTANCES * D)) {
+    AdapterTest(AdapterPlace place, bool shared, bool skip, Draw &draw)
+        : draw_(draw),
+          combine_weight_(draw.numbers(D * D)),
+          combine_bias_(draw.numbers(D)),
+          w1_(draw.numbers(INSTANCES * D * D)),
+          b1_(draw.numbers(INSTANCES * D)),
+          w2_(draw.numbers(INSTANCES * D * D)),
+          b2_(draw.numbers(INSTANCES * D)) {
         // Halves keep the ReLU away from zero, where differences would mean nothing.
         for (float &bias : b1_) bias += 0.5f;
         for (int i = 0; i < INSTANCES * D; ++i) w1_[i * D + AT_ZERO] = 0.0f;
@@ -92,7 +96,7 @@ private:
         step.pass_on();
         for (int lane = 0; lane < TILE; ++lane) {
             const float *query = queries.data() + lane * D;
-            const bool after = decoder_.adapter.place == Place::after;
+            const bool after = decoder_.adapter.place == AdapterPlace::after;
             std::vector<double> x(D);
             for (int k = 0; k < D; ++k) x[k] = glimpses[k * TILE + lane];
             if (after) x = combine(x, query);
@@ -218,8 +222,8 @@ void run_all() {
     // Sums are made of 64 rows at once.
     for (const int64_t rows : {1, 2, 63, 64, 65, 130}) {
         const bool shared = rows % 2 == 0, skip = rows > 63;
-        AdapterTest<D>(Place::after, shared, skip, draw).run(1, rows);
-        AdapterTest<D>(Place::before, shared, skip, draw).run(1, rows);
+        AdapterTest<D>(AdapterPlace::after, shared, skip, draw).run(1, rows);
+        AdapterTest<D>(AdapterPlace::before, shared, skip, draw).run(1, rows);
     }
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "improve/exchange.h"
 #include "improve/random.h"
+#include "improve/tour/exchange.h"
 #include "require.h"
 
 using namespace metasage::improve;

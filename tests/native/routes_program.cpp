@@ -39,7 +39,8 @@ int main() {
         if (limited) {
             limits.longest = (rounded ? 40.0 : 1.0) * (2.0 + 2.0 * random.fraction());
             for (int node = 0; node < nodes; ++node)
-                limits.service.push_back(node == 0 ? 0.0 : 0.02 * limits.longest * random.fraction());
+                limits.service.push_back(node == 0 ? 0.0
+                                                   : 0.02 * limits.longest * random.fraction());
         }
         const Lengths lengths =
             directed ? Lengths(nodes, Measure::matrix, Rounding::none, matrix.data())
@@ -63,9 +64,10 @@ int main() {
             for (const int node : route) length += lengths(at, node), at = node;
             length += lengths(at, 0);
         }
-        if (int(customers) != nodes - 1 || std::fabs(length - found.value.length) > 1e-6 * (1 + length)) {
-            std::printf("seed %d: %d of %d customers, length %.12g, said %.12g\n", int(seed), int(customers), nodes - 1,
-                        length, found.value.length);
+        if (int(customers) != nodes - 1 ||
+            std::fabs(length - found.value.length) > 1e-6 * (1 + length)) {
+            std::printf("seed %d: %d of %d customers, length %.12g, said %.12g\n", int(seed),
+                        int(customers), nodes - 1, length, found.value.length);
             return 1;
         }
         ++searched;

@@ -126,7 +126,7 @@ def test_a_far_deadline_changes_nothing():
         ({"query_start": None}, "query_start is needed"),
         ({"combine_bias": np.zeros(64, np.float32)}, "combine_bias has the shape"),
         ({"adapter": (1, 2, 3)}, "tuple of w1, b1, w2 and b2"),
-        ({"problem": "atsp"}, "'atsp' and not one of tsp"),
+        ({"problem": "atsp"}, "'atsp' and must be one of tsp"),
         ({"temperature": 0.0}, "temperature has to be positive"),
         ({"bias_kind": 3}, "bias_kind"),
         ({"threads": 0}, "threads"),

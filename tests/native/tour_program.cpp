@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "improve/random.h"
-#include "improve/tour.h"
+#include "improve/tour/tour.h"
 #include "require.h"
 
 using namespace metasage::improve;
@@ -37,13 +37,18 @@ public:
 
     void change() {
         switch (random_.below(8)) {
-            case 0: return commit();
-            case 1: return undo();
+            case 0:
+                return commit();
+            case 1:
+                return undo();
             case 2:
-            case 3: return insert();
+            case 3:
+                return insert();
             case 4:
-            case 5: return remove();
-            case 6: return rewrite();
+            case 5:
+                return remove();
+            case 6:
+                return rewrite();
             default:
                 if (random_.below(20) == 0) assign();
         }

@@ -1,7 +1,7 @@
 // Python binding of the search of routes.
 
-#include "../arguments.h"
-#include "search.h"
+#include "improve/arguments.h"
+#include "improve/routes/search.h"
 
 namespace nb = nanobind;
 
@@ -90,7 +90,8 @@ private:
         for (const nb::handle one : nb::list(arguments.required("routes"))) {
             const int32_t *from = Arguments::array_of<const int32_t>(one, "routes", {-1});
             routes.emplace_back(from, from + Arguments::shape_of(one, "routes")[0]);
-            if (routes.back().empty()) routes.pop_back();
+            if (routes.back().empty())
+                routes.pop_back();
             else
                 for (const int node : routes.back()) {
                     if (node < 1 || node >= task_.nodes() || seen[node])

@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include "../queue.h"
-#include "move.h"
-#include "verify.h"
+#include "improve/queue.h"
+#include "improve/routes/move.h"
+#include "improve/routes/verify.h"
 
 namespace metasage::improve {
 
@@ -46,8 +46,7 @@ private:
         int left = NEAR;
         for (const Neighbours::One &near : task_.neighbours.of(u)) {
             if (left-- == 0) break;
-            const double length =
-                task_.directed ? directed(u, near.node, back) : near.length;
+            const double length = task_.directed ? directed(u, near.node, back) : near.length;
             if (length >= replaced) {
                 if (task_.directed) continue;
                 break;

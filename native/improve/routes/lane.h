@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include "descent.h"
-#include "recreate.h"
-#include "ruin.h"
+#include "improve/routes/descent.h"
+#include "improve/routes/recreate.h"
+#include "improve/routes/ruin.h"
 
 namespace metasage::improve {
 
@@ -27,8 +27,13 @@ struct FoundRoutes {
 class RoutesLane {
 public:
     RoutesLane(const RoutesTask &task, uint64_t seed)
-        : task_(task), random_(seed), plan_(task), ruin_(task, plan_, random_),
-          recreate_(task, plan_, random_), descent_(task, plan_), weights_(task.nodes(), 1) {}
+        : task_(task),
+          random_(seed),
+          plan_(task),
+          ruin_(task, plan_, random_),
+          recreate_(task, plan_, random_),
+          descent_(task, plan_),
+          weights_(task.nodes(), 1) {}
 
     // Starts from all customers or some. Those wait whose routes do not fit: too long, too
     // heavy, or the lightest of too many.
@@ -77,7 +82,8 @@ public:
     FoundRoutes kept() const { return {plan_.kept(), absent_, kept_value()}; }
 
 private:
-    // Iterations that follow each other among the near nodes of one customer, which are at hand then.
+    // Iterations that follow each other among the near nodes of one customer, which are at hand
+    // then.
     static constexpr int STAY = 100;
 
     int centre() {

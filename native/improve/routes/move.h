@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "plan.h"
+#include "improve/routes/plan.h"
 
 namespace metasage::improve {
 
@@ -38,7 +38,8 @@ struct Sequence {
 
     void add(const Plan &plan, int first, int last, bool backwards) {
         // Between depots there may be nothing.
-        if (!plan.is_depot(first) && !plan.is_depot(last)) parts[count++] = {first, last, backwards};
+        if (!plan.is_depot(first) && !plan.is_depot(last))
+            parts[count++] = {first, last, backwards};
     }
 };
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "task.h"
+#include "improve/routes/task.h"
 
 namespace metasage::improve {
 
@@ -13,9 +13,15 @@ public:
 
     // Nodes from `task.nodes()` on stand for the depot, one in each route.
     explicit Plan(const RoutesTask &task)
-        : task_(task), nodes_(task.nodes()), links_(2 * size_t(nodes_)), routes_(nodes_),
-          ways_(nodes_), link_stamps_(links_.size(), 0), route_stamps_(routes_.size(), 0),
-          best_next_(links_.size(), NOWHERE), is_stale_(links_.size(), 0) {
+        : task_(task),
+          nodes_(task.nodes()),
+          links_(2 * size_t(nodes_)),
+          routes_(nodes_),
+          ways_(nodes_),
+          link_stamps_(links_.size(), 0),
+          route_stamps_(routes_.size(), 0),
+          best_next_(links_.size(), NOWHERE),
+          is_stale_(links_.size(), 0) {
         adopt({});
     }
 

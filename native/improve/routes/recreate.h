@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "../random.h"
-#include "plan.h"
+#include "improve/random.h"
+#include "improve/routes/plan.h"
 
 namespace metasage::improve {
 
@@ -89,11 +89,11 @@ private:
     }
 
     void offer(int after, int before) {
-        const double cost = plan_.between(after, node_) + plan_.between(node_, before) -
-                            plan_.edge(after, false);
+        const double cost =
+            plan_.between(after, node_) + plan_.between(node_, before) - plan_.edge(after, false);
         if (cost >= least_) return;
-        if (!task_.plain && plan_.duration(plan_.route_of(after)) + cost +
-                                    task_.service[node_] > task_.longest)
+        if (!task_.plain &&
+            plan_.duration(plan_.route_of(after)) + cost + task_.service[node_] > task_.longest)
             return;
         if (place_ != Plan::NOWHERE && blinks()) return;
         least_ = cost;

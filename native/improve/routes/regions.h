@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "../random.h"
-#include "task.h"
+#include "improve/random.h"
+#include "improve/routes/task.h"
 
 namespace metasage::improve {
 

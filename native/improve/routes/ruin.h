@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "../random.h"
-#include "plan.h"
+#include "improve/random.h"
+#include "improve/routes/plan.h"
 
 namespace metasage::improve {
 
@@ -55,8 +55,8 @@ private:
         const int length = 1 + random_.below(std::min(count, longest_));
         int kept = 0;
         if (length > 1 && length < count && random_.fraction() <= SPLIT)
-            for (kept = 1; length + kept < count && kept < MOST_KEPT &&
-                           random_.fraction() > JUST_ONE;)
+            for (kept = 1;
+                 length + kept < count && kept < MOST_KEPT && random_.fraction() > JUST_ONE;)
                 ++kept;
         const int total = length + kept;
         const int before = reach(node, true, total - 1), after = reach(node, false, total - 1);

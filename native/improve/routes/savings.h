@@ -4,8 +4,8 @@
 
 #include <tuple>
 
-#include "../pieces.h"
-#include "task.h"
+#include "improve/pieces.h"
+#include "improve/routes/task.h"
 
 namespace metasage::improve {
 

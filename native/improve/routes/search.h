@@ -6,10 +6,10 @@
 #include <functional>
 #include <memory>
 
-#include "../effort.h"
-#include "lane.h"
-#include "regions.h"
-#include "savings.h"
+#include "improve/effort.h"
+#include "improve/routes/lane.h"
+#include "improve/routes/regions.h"
+#include "improve/routes/savings.h"
 
 namespace metasage::improve {
 
@@ -53,9 +53,8 @@ public:
             if (!large) compete(progress(round));
             run_round(round);
             if (parted) kept = joined([](const RoutesLane &lane) { return lane.kept(); });
-            FoundRoutes found = parted
-                                    ? joined([](const RoutesLane &lane) { return lane.best(); })
-                                    : best_lane().best();
+            FoundRoutes found = parted ? joined([](const RoutesLane &lane) { return lane.best(); })
+                                       : best_lane().best();
             if (!(found.value < best_.value)) continue;
             best_ = std::move(found);
             go_on = listen(best_);
@@ -115,8 +114,7 @@ private:
 
     void run_round(int round) {
         const int count = int(lanes_.size());
-        const double length =
-            std::clamp(total_seconds() / ROUNDS, SHORTEST_ROUND, LONGEST_ROUND);
+        const double length = std::clamp(total_seconds() / ROUNDS, SHORTEST_ROUND, LONGEST_ROUND);
         // Iterations of each lane; without a number, until the time of a round is over.
         const int64_t each = counted() ? effort_.kicks * (round + 1) / ROUNDS / count -
                                              effort_.kicks * round / ROUNDS / count

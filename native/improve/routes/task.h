@@ -5,7 +5,7 @@
 #include <climits>
 #include <limits>
 
-#include "../neighbours.h"
+#include "improve/neighbours.h"
 
 namespace metasage::improve {
 
@@ -18,7 +18,7 @@ struct RoutesLimits {
     std::vector<int64_t> demand;  // in whole units, 0 at the depot
     int64_t capacity;
     int vehicles = INT_MAX;
-    double longest = ANY;          // of a route, service included
+    double longest = ANY;              // of a route, service included
     std::vector<double> service = {};  // of each node; empty for none
 };
 
@@ -29,9 +29,12 @@ struct RoutesTask : RoutesLimits {
     static constexpr double TOLERANCE = 0.5e-9;
 
     RoutesTask(Lengths measured, RoutesLimits limits)
-        : RoutesLimits(std::move(limits)), lengths(std::move(measured)),
-          neighbours(lengths, NEIGHBOURS), directed(lengths.is_directed()),
-          plain(!directed && longest == ANY), least_gain(1e-10 * lengths.longest()) {
+        : RoutesLimits(std::move(limits)),
+          lengths(std::move(measured)),
+          neighbours(lengths, NEIGHBOURS),
+          directed(lengths.is_directed()),
+          plain(!directed && longest == ANY),
+          least_gain(1e-10 * lengths.longest()) {
         longest *= 1.0 + TOLERANCE;
         service.resize(lengths.nodes(), 0.0);
     }
@@ -51,7 +54,7 @@ struct RoutesTask : RoutesLimits {
     Lengths lengths;
     Neighbours neighbours;
     bool directed;
-    bool plain;  // neither directed nor limited in length
+    bool plain;         // neither directed nor limited in length
     double least_gain;  // below this a difference is rounding
 };
 

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "plan.h"
+#include "improve/routes/plan.h"
 
 namespace metasage::improve {
 
@@ -33,7 +33,8 @@ inline void verify(const RoutesTask &task, Plan &plan, int vehicles) {
             const int next = plan.next(at);
             require(plan.prev(next) == at, "links differ by direction");
             require(plan.route_of(next) == route, "a node is in another route");
-            require(close(plan.edge(at, false), plan.between(at, next)), "an edge is measured wrong");
+            require(close(plan.edge(at, false), plan.between(at, next)),
+                    "an edge is measured wrong");
             require(plan.edge(at, false) == plan.edge(next, true), "an edge has two lengths");
             length += plan.edge(at, false);
             duration += plan.duration(at, next);

@@ -150,7 +150,7 @@ def test_compare_is_there_for_python(tmp_path):
     told = []
     found = metasage.compare(
         instance, 0.5, methods=["local-search"], baselines=["nearest"],
-        listener=lambda *news: told.append(news),
+        listener=lambda *entry: told.append(entry),
     )  # fmt: skip
     (contest,) = found.contests
     assert [entry.solver for entry in contest.entries] == ["local-search", "nearest"]

@@ -58,7 +58,7 @@ _SAGE = (
 
 
 def help_text() -> str:
-    """Say all of them, one paragraph a method."""
+    """Return the help of all settings, one paragraph for each method."""
     lines = [
         "Settings of the methods, with their defaults and where these come from; each can be set "
         "by --set NAME=VALUE. Where nothing is published, those of the CVRP.",

@@ -19,7 +19,7 @@ def check(
 ) -> int:
     """Check a solution: exit code 0 if it is feasible, 1 if it is not."""
     import metasage
-    from metasage.cli.methods import require_targets
+    from metasage.cli.options import require_targets
     from metasage.cli.output import number, write_json
     from metasage.io import read_file_solution
     from metasage.problems.cvrp import with_vehicles

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metasage.cli import methods as options
+from metasage.cli import options
 from metasage.cli.options import Json
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metasage.cli import methods as options
+from metasage.cli import options
 from metasage.cli.options import Json, ProblemOption
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ def info(
 ) -> None:
     """Show problem, size, bounds and rounding of an instance or a set, and the engine for it."""
     import metasage
-    from metasage.cli.methods import require_targets
+    from metasage.cli.options import require_targets
     from metasage.cli.output import print_facts, write_json
 
     require_targets(json, sources=(file,))

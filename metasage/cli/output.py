@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from metasage.numbers import plain
+
+if TYPE_CHECKING:
+    from metasage.solving.result import Result
 
 INTERRUPTED = 130
 """Exit code of a program that was told to stop."""
@@ -57,3 +60,27 @@ def set_threads(threads: int) -> None:
     require_threads(threads)
     if threads:
         torch.set_num_threads(threads)
+
+
+def print_summary(result: Result, best_known: float | None) -> None:
+    """Print the objective in one line, and below it who found what."""
+    from metasage.cli.progress import in_percent, short
+    from metasage.solving.record import NETWORK
+
+    instance, settings = result.instance, result.settings
+    gap = "" if best_known is None else f" ({in_percent(result.objective, best_known)})"
+    line = f"{instance.name}: objective {number(result.objective)}{gap}"
+    facts: dict[str, Any] = {}
+    if not instance.problem.single_tour:
+        facts["routes"] = len([route for route in result.best.routes if route])
+    else:
+        facts["visited"] = f"{sum(map(len, result.best.routes))} of {instance.size}"
+    for name, seconds, objective in result.stages:
+        facts[name] = f"{short(objective)} after {seconds:.1f} s"
+        if name == NETWORK:
+            facts[name] += f", {settings['method']} with {settings['model']}"
+            facts[name] += "" if settings["sml"] == "none" else " and its scale meta-learner"
+    if result.iterations:
+        line += f", {result.iterations} iterations"
+    typer.echo(f"{line}, {result.seconds:.1f} s")
+    print_facts(facts)

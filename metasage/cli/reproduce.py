@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metasage.cli.methods import require_targets
-from metasage.cli.options import Json
+from metasage.cli.options import Json, require_targets
 from metasage.cli.output import set_threads
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from metasage.cli import methods as options
+from metasage.cli import options
 from metasage.cli.options import File, Json, ProblemOption, RoundOption, Vehicles
 
 
@@ -61,9 +61,8 @@ def solve(
     Under a time limit local search works alone unless an option asks for the network;
     without one the method is sage, and local search follows.
     """
-    from metasage.cli.output import INTERRUPTED, write_json
+    from metasage.cli.output import INTERRUPTED, print_summary, write_json
     from metasage.cli.progress import shown_progress
-    from metasage.cli.summary import print_summary
     from metasage.errors import MetasageError
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.numbers import require_finite, require_time_limit

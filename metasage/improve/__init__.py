@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from metasage.errors import InputError
 from metasage.improve.improver import Improver, Listener
 from metasage.problems import Instance, Solution
-from metasage.runtime import extension
+from metasage.runtime import resources
 from metasage.runtime.patience import ENDLESS, Patience
 from metasage.runtime.resources import available_cores
 
@@ -34,7 +34,7 @@ def why_no_search(instance: Instance) -> str | None:
         return None
     if instance.problem.name not in PROBLEMS:
         return f"there is no local search for {instance.problem.name}"
-    if not extension.is_built():
+    if not resources.is_built():
         return "the local search was not built, for want of a C++ compiler"
     return None
 

@@ -1,13 +1,17 @@
-"""What the local searches of all problems have in common."""
+"""What the local searches of all problems have in common, and tell the native code."""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 from metasage.errors import InputError
 from metasage.problems import Instance, Solution, check
+from metasage.problems.metric import METRICS
 from metasage.runtime.patience import ENDLESS, Patience
 from metasage.runtime.resources import available_cores
 
@@ -157,3 +161,27 @@ class Improver(ABC):
         rank = self.instance.problem.rank
         is_worse = rank(check(self.instance, new)) > rank(check(self.instance, old))
         return old if is_worse else new
+
+
+def measured_by_places(instance: Instance) -> bool:
+    """Say whether the native code measures edges itself; else it is given a matrix."""
+    return instance.matrix is None and instance.metric.name in METRICS
+
+
+def native_lengths(instance: Instance) -> dict[str, Any]:
+    """Describe how edges are measured to the native code."""
+    if measured_by_places(instance):
+        measure, rounding = instance.metric.name, instance.metric.rounding
+        return {"measure": measure, "rounding": rounding, "data": instance.coords}
+    matrix = np.ascontiguousarray(instance.length_matrix())
+    return {"measure": "EXPLICIT", "rounding": "none", "data": matrix}
+
+
+def native_effort(threads: int, patience: Patience, seed: int) -> dict[str, Any]:
+    """Describe to the native code how much it may do."""
+    return {
+        "threads": threads,
+        "seed": seed,
+        "seconds_left": patience.seconds_left,
+        "stopped": patience.stopped,
+    }

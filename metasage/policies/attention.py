@@ -10,9 +10,9 @@ from torch.nn import functional
 
 from metasage.problems.batch import Batch
 from metasage.rollout.locality import measures, preference
-from metasage.runtime import extension
+from metasage.runtime import resources
 
-_HAS_KERNEL = extension.is_built()
+_HAS_KERNEL = resources.is_built()
 _KERNEL_HEADS = 8
 _KERNEL_WIDTHS = (64, 128)
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from metasage.runtime import extension
+from metasage.runtime import resources
 
-_HAS_KERNEL = extension.is_built()
+_HAS_KERNEL = resources.is_built()
 
 
 class InstanceNorm(nn.Module):

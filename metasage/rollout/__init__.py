@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metasage.errors import InputError
-from metasage.runtime import extension
+from metasage.runtime import resources
 
 if TYPE_CHECKING:
     from metasage.policies.config import PolicyConfig
@@ -46,7 +46,7 @@ def get_engine(name: str, config: PolicyConfig, device: str = "cpu", threads: in
 
 def native_obstacle(config: PolicyConfig, device: str = "cpu") -> str | None:
     """Say why the native engine cannot run a policy; None if it can."""
-    if not extension.is_built():
+    if not resources.is_built():
         return "it was not built, for want of a C++ compiler"
     from metasage.rollout.native_engine import HEADS, PROBLEMS, WIDTHS
 

@@ -1,13 +1,19 @@
-"""How many cores and how much memory a computation may use."""
+"""What there is to compute with: the C++ extension, cores, memory."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 _CPU_MAX = Path("/sys/fs/cgroup/cpu.max")
+
+
+def is_built() -> bool:
+    """Whether the C++ extension is there, that is whether there was a compiler."""
+    return find_spec("metasage._native") is not None
 
 
 def available_cores() -> int:

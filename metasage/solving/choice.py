@@ -140,7 +140,7 @@ def what_solves(instance: Instance) -> dict[str, Any]:
     """Name what `metasage.solve` uses for an instance, without and with a time limit."""
     from metasage.policies.library import default_model, shipped_models
     from metasage.policies.metadata import read_metadata, training_size
-    from metasage.runtime import extension
+    from metasage.runtime import resources
 
     parts, timed = choose_parts(instance), choose_parts(instance, seconds=60.0)
     found: dict[str, Any] = {
@@ -148,7 +148,7 @@ def what_solves(instance: Instance) -> dict[str, Any]:
         "model": None,
         "sml": None,
         "method under a time limit": "sage" if timed.network else "local-search",
-        "engine": "native" if extension.is_built() else "torch",
+        "engine": "native" if resources.is_built() else "torch",
         "improve": parts.improve,
     }
     if parts.network:

@@ -61,7 +61,7 @@ def search_locally(improver: Improver, record: Record, deadline: float | None, s
         seed=seed % 2**32,
         listener=_Teller(improver, record),
     )
-    if (found := improver.best) is not None:
+    if (found := improver.best) is not None and found != record.best:
         record.offer(found)
     assert record.check is not None
     record.end(record.check.objective)

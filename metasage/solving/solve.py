@@ -22,7 +22,7 @@ from metasage.problems import (
     require_instance,
     require_solution,
 )
-from metasage.runtime import extension
+from metasage.runtime import resources
 from metasage.runtime.interrupts import interruptible
 from metasage.runtime.loading import load
 from metasage.runtime.resources import available_cores
@@ -232,6 +232,6 @@ def _without_network(parts: Parts, threads: int) -> dict[str, Any]:
         "model": "none",
         "sml": "none",
         "sml_reading": None,
-        "engine": "native" if extension.is_built() else "none",
+        "engine": "native" if resources.is_built() else "none",
         "threads": threads or available_cores(),
     }

@@ -18,7 +18,7 @@ public:
     explicit BackwardPass(const Decoder &decoder)
         : decoder_(decoder),
           replay_(decoder, true),
-          way_back_(decoder),
+          step_gradient_(decoder),
           rows_(decoder.most_steps()) {
         if (decoder.combines()) {
             combine_inputs_.resize((decoder.most_steps() + TILE) * D);
@@ -47,7 +47,7 @@ public:
                             0.0f, nullptr);
             add_rows<D>(combined_gradients_, rows, sums.shared + Sums::COMBINE_BIAS, 0.0f, nullptr);
         }
-        way_back_.finish(replay_, sums);
+        step_gradient_.finish(replay_, sums);
         return true;
     }
 
@@ -64,7 +64,7 @@ private:
             step.add_pointer_locality(replay_.chosen, weights,
                                       sums.shared + Sums::POINTER_LOCALITY);
         step.context_gradient(replay_.chosen, weights, gradient_);
-        way_back_.add_pointers(step, sums);
+        step_gradient_.add_pointers(step, sums);
         if (decoder_.adapts_after()) go_back_through_adapter(row);
         float *skipped = combined_gradients_ + rows * D;
         if (decoder_.combines()) {
@@ -76,7 +76,7 @@ private:
         }
         if (decoder_.adapts_before()) go_back_through_adapter(row);
         rows += replay_.lanes;
-        way_back_.add_glimpse(step, gradient_, sums, query_rows_);
+        step_gradient_.add_glimpse(step, gradient_, sums, query_rows_);
         if (decoder_.skip)
             for (int i = 0; i < TILE * D; ++i) query_rows_[0][i] += skipped[i];
         add_queries(sums);
@@ -109,7 +109,7 @@ private:
 
     const Decoder &decoder_;
     typename Kind::Replayer replay_;
-    typename Kind::StepGradient way_back_;
+    typename Kind::StepGradient step_gradient_;
     AdapterRows<D> rows_;
     Buffer<float> combine_inputs_, combined_gradients_;
     alignas(64) float gradient_[D * TILE], query_rows_[TILE][D];

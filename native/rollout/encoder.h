@@ -90,7 +90,7 @@ private:
         Worker(const SelfAttention &given, bool learning)
             : task(given),
               attention(padded(given), learning, given.strengths),
-              way_back(learning ? padded(given) : 0),
+              attention_gradient(learning ? padded(given) : 0),
               allowed(padded(given)),
               groups(padded(given) / GROUP) {
             if (task.strengths != nullptr) distances.resize(padded(given));
@@ -135,8 +135,8 @@ private:
             alignas(64) float rows[TILE][D] = {};
             std::memcpy(rows, task.gradient + first * D, lanes * D * sizeof(float));
             rows_to_lanes<D>(rows[0], D, gradient);
-            way_back.add(nodes, all(), attention, query_rows, glimpse, distances, gradient,
-                         sums.keys, sums.values, sums.strengths, rows);
+            attention_gradient.add(nodes, all(), attention, query_rows, glimpse, distances,
+                                   gradient, sums.keys, sums.values, sums.strengths, rows);
             for (int lane = 0; lane < lanes; ++lane)
                 std::memcpy(task.query_key_value_gradient + (first + lane) * 3 * D, rows[lane],
                             D * sizeof(float));
@@ -152,7 +152,7 @@ private:
 
         const SelfAttention &task;
         TileAttention<D> attention;
-        AttentionGradient<D> way_back;
+        AttentionGradient<D> attention_gradient;
         Distances distances;
         KeyValues<D> nodes;
         Buffer<Bits> allowed;

@@ -53,8 +53,8 @@ def test_greedy_value_is_the_measured_one(shared, name, engine):
         request = Request(100, seeds, starts=starts.expand(len(instances), -1))
     if engine == "native":
         pytest.importorskip("metasage._native")
-    roller = get_engine(engine, model.config)
-    rollouts = roller.rollout(batch, model.policy(batch), Decoding(greedy=True), request)
+    rollout_engine = get_engine(engine, model.config)
+    rollouts = rollout_engine.rollout(batch, model.policy(batch), Decoding(greedy=True), request)
     mean = abs(float(rollouts.cost.min(1).values.mean()))
     # The list prints four digits for the one, three for the other.
     assert round(mean, 4 if single else 3) == measured

@@ -190,7 +190,7 @@ def test_an_interrupt_returns_the_best_so_far(tsp_model):
 def test_an_answer_without_network_is_feasible(model, size, built, monkeypatch):
     instance = instance_of(model, size, seed=2)
     if not built:
-        monkeypatch.setattr("metasage.runtime.extension.is_built", lambda: False)
+        monkeypatch.setattr("metasage.runtime.resources.is_built", lambda: False)
     if not instance.problem.infeasibility(instance):
         assert check(instance, construct(instance, 1)).feasible
 

@@ -9,8 +9,13 @@ from typing import Any
 import numpy as np
 
 import metasage._native as _native
-from metasage.improve.improver import Improver, Listener
-from metasage.improve.lengths import measured_by_places, native_effort, native_lengths
+from metasage.improve.improver import (
+    Improver,
+    Listener,
+    measured_by_places,
+    native_effort,
+    native_lengths,
+)
 from metasage.improve.routes.long_routes import long_routes_share, shorten_long_routes
 from metasage.improve.routes.numbering import along_curve
 from metasage.problems import Instance, Solution, check

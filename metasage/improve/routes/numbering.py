@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from metasage.improve.lengths import measured_by_places
+from metasage.improve.improver import measured_by_places
 from metasage.problems import Instance
 from metasage.problems.metric import Indices
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import metasage._native as _native
-from metasage.improve.improver import Improver, Listener
-from metasage.improve.lengths import native_effort, native_lengths
+from metasage.improve.improver import Improver, Listener, native_effort, native_lengths
 from metasage.improve.tour.places import Places
 from metasage.problems import Instance, Solution
 from metasage.problems.op import Op

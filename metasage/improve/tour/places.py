@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metasage.improve.lengths import measured_by_places
+from metasage.improve.improver import measured_by_places
 from metasage.problems import Instance
 from metasage.problems.metric import Floats, Indices
 

@@ -75,18 +75,18 @@ private:
     }
 
     // Follows the new tour from the end of a part until it is back at its begin;
-    // returns how many parts it met. `visit` is told of all but the first.
+    // returns how many parts it went through. `visit` is told of all but the first.
     template <class Visit>
     int walk(int start, Visit visit) const {
-        int end = cut_[start].first, met = 1;
+        int end = cut_[start].first, visited = 1;
         for (;;) {
             const int entry = partner[end], cut = rank_[entry / 2];
             const bool reversed = entry == cut_[cut].first;
             const int part = reversed ? cut : (cut + 1 < edges ? cut + 1 : 0);
-            if (part == start) return met;
+            if (part == start) return visited;
             visit(part, reversed);
             end = reversed ? cut_[before(part)].first ^ 1 : cut_[part].first;
-            ++met;
+            ++visited;
         }
     }
 

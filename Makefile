@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
 
-.PHONY: demo test lint types clean
+.PHONY: demo test lint types stubs clean
 
 demo: $(BUILT)
 	mkdir -p demo
@@ -40,6 +40,12 @@ $(BUILT): $(INSTALLED) pyproject.toml CMakeLists.txt $(shell find native -type f
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	! command -v c++ > /dev/null || $(BIN)/python -c "import metasage._native"
 	touch $@
+
+# The types of the C++ extension, from the signatures of its bindings.
+stubs: $(BUILT)
+	$(BIN)/python -m nanobind.stubgen -q -m metasage._native -p native/stub_patterns.txt -o metasage/_native.pyi
+	$(BIN)/ruff check -q --fix metasage/_native.pyi
+	$(BIN)/ruff format -q metasage/_native.pyi
 
 clean:
 	rm -rf $(VENV) build demo

@@ -1,84 +1,154 @@
+"""Rollout kernels of metasage."""
+
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import numpy
+import numpy.typing
 
-Tour = NDArray[np.int32]
+block: int = 64
 
-block: int
+def rollout(**arguments: Any) -> dict[str, Any]:
+    """
+    Construct or score rollouts of many instances; all arguments by keyword.
+    """
 
-def rollout(**arguments: Any) -> dict[str, Any]: ...
-def backward(**arguments: Any) -> dict[str, Any]: ...
-def norm_forward(**arguments: Any) -> tuple[Any, Any, Any]: ...
-def norm_backward(**arguments: Any) -> tuple[Any, Any, Any]: ...
-def attention_forward(**arguments: Any) -> Any: ...
-def attention_backward(**arguments: Any) -> tuple[Any, Any]: ...
-def simd() -> str: ...
+def backward(**arguments: Any) -> dict[str, Any]:
+    """Gradients of weighted log-likelihoods by the decoder's inputs."""
+
+def norm_forward(
+    *,
+    x: numpy.typing.NDArray[numpy.float32],
+    weight: numpy.typing.NDArray[numpy.float32],
+    bias: numpy.typing.NDArray[numpy.float32],
+    threads: int,
+) -> tuple[
+    numpy.typing.NDArray[numpy.float32],
+    numpy.typing.NDArray[numpy.float32],
+    numpy.typing.NDArray[numpy.float32],
+]:
+    """Instance norm of embeddings; also returns mean and scale."""
+
+def norm_backward(
+    *,
+    x: numpy.typing.NDArray[numpy.float32],
+    weight: numpy.typing.NDArray[numpy.float32],
+    mean: numpy.typing.NDArray[numpy.float32],
+    scale: numpy.typing.NDArray[numpy.float32],
+    gradient: numpy.typing.NDArray[numpy.float32],
+    threads: int,
+) -> tuple[
+    numpy.typing.NDArray[numpy.float32],
+    numpy.typing.NDArray[numpy.float32],
+    numpy.typing.NDArray[numpy.float32],
+]:
+    """Gradients of the instance norm by embeddings, weight and bias."""
+
+def attention_forward(**arguments: Any) -> numpy.typing.NDArray[numpy.float32]:
+    """Attention of nodes to each other, which may prefer near ones."""
+
+def attention_backward(
+    **arguments: Any,
+) -> tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32]]:
+    """Gradients of the nodes' attention by its rows and strengths."""
 
 class TourImprover:
-    """Local search of one instance of TSP, PCTSP or OP, with its neighbour lists.
+    """
+    Local search of one instance of TSP, PCTSP or OP, with its neighbour lists.
 
-    ``measure`` and ``rounding`` are those of `metasage.problems.metric`, ``data``
-    the coordinates, or the matrix of lengths for EXPLICIT. PCTSP and OP need
-    ``prize`` and ``bound`` (least prize, greatest length), PCTSP ``penalty``, too.
-    Tours are arrays of node indices, with the depot if there is one.
+    Lengths are described by measure, rounding and data: coordinates, or a matrix. Tours are
+    arrays of nodes, with the depot if there is one.
     """
 
     def __init__(self, **arguments: Any) -> None: ...
-    def construct(self, *, threads: int, seed: int, seconds_left: float | None) -> list[Tour]:
+    def construct(
+        self,
+        *,
+        threads: int,
+        seed: int,
+        seconds_left: float | None,
+        stopped: Callable[[], bool] | None,
+    ) -> list[numpy.typing.NDArray[numpy.int32]]:
         """Make tours to start from."""
 
     def polish(
-        self, *, tours: list[Tour], threads: int, seed: int, seconds_left: float | None
-    ) -> list[Tour]:
-        """Descend from each tour to a local optimum of its own."""
+        self,
+        *,
+        tours: list[numpy.typing.NDArray[numpy.int32]],
+        threads: int,
+        seed: int,
+        seconds_left: float | None,
+        stopped: Callable[[], bool] | None,
+    ) -> list[numpy.typing.NDArray[numpy.int32]]:
+        """Descend from each tour to a local optimum."""
 
     def search(
         self,
         *,
-        tours: list[Tour],
+        tours: list[numpy.typing.NDArray[numpy.int32]],
+        kicks: int | None,
+        listener: Callable[[float], bool | None] | None,
         threads: int,
         seed: int,
-        kicks: int | None,
         seconds_left: float | None,
-        listener: Any,
+        stopped: Callable[[], bool] | None,
     ) -> None:
-        """Improve the best of some tours; ``listener`` is called with objectives."""
+        """
+        Improve tours; the listener is called with objectives, and False ends it.
+        """
 
     @property
-    def best(self) -> Any:
-        """Best tour of the last search, also of one that was interrupted."""
+    def best(self) -> numpy.typing.NDArray[numpy.int32] | None:
+        """Best tours of the last search, also while it goes on."""
 
 class RoutesImprover:
-    """Local search of one instance of the CVRP, with its neighbour lists.
+    """
+    Local search of one CVRP, with its neighbour lists.
 
-    Lengths are described as for `TourImprover`; ``demand`` and ``capacity`` are whole
-    numbers; ``vehicles``, ``longest`` (length and service of a route) and ``service``
-    (of each node) may be left out. Routes are arrays of customers, without the depot,
-    which is node 0. Customers for whom there is no vehicle have routes of their own.
+    Lengths are described as for TourImprover. Routes are arrays of customers, without the
+    depot, node 0. Customers for whom there is no vehicle have routes of their own.
     """
 
     def __init__(self, **arguments: Any) -> None: ...
-    def construct(self, *, threads: int, seed: int, seconds_left: float | None) -> list[Tour]:
+    def construct(
+        self,
+        *,
+        threads: int,
+        seed: int,
+        seconds_left: float | None,
+        stopped: Callable[[], bool] | None,
+    ) -> list[numpy.typing.NDArray[numpy.int32]]:
         """Make routes to start from."""
 
     def polish(
-        self, *, routes: list[Tour], threads: int, seed: int, seconds_left: float | None
-    ) -> list[Tour]:
+        self,
+        *,
+        routes: list[numpy.typing.NDArray[numpy.int32]],
+        threads: int,
+        seed: int,
+        seconds_left: float | None,
+        stopped: Callable[[], bool] | None,
+    ) -> list[numpy.typing.NDArray[numpy.int32]]:
         """Descend from routes to a local optimum."""
 
     def search(
         self,
         *,
-        routes: list[Tour],
+        routes: list[numpy.typing.NDArray[numpy.int32]],
+        kicks: int | None,
+        listener: Callable[[float], bool | None] | None,
         threads: int,
         seed: int,
-        kicks: int | None,
         seconds_left: float | None,
-        listener: Any,
+        stopped: Callable[[], bool] | None,
     ) -> None:
-        """Improve routes; ``listener`` is called with objectives."""
+        """
+        Improve routes; the listener is called with objectives, and False ends it.
+        """
 
     @property
-    def best(self) -> Any:
-        """Best routes of the last search, also of one that was interrupted."""
+    def best(self) -> list[numpy.typing.NDArray[numpy.int32]] | None:
+        """Best routes of the last search, also while it goes on."""
+
+def simd() -> str:
+    """Name of the instruction set in use."""

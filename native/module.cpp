@@ -198,19 +198,34 @@ nb::tuple attention_backward(nb::kwargs values) {
 
 }  // namespace metasage
 
+#define FLOATS "numpy.typing.NDArray[numpy.float32]"
+
 NB_MODULE(_native, module) {
     module.doc() = "Rollout kernels of metasage.";
     module.attr("block") = metasage::BLOCK_OF_ROLLOUTS;
+    // Signatures are what the stub metasage/_native.pyi is made of.
     module.def("rollout", &metasage::rollout,
+               nb::sig("def rollout(**arguments: typing.Any) -> dict[str, typing.Any]"),
                "Construct or score rollouts of many instances; all arguments by keyword.");
     module.def("backward", &metasage::backward,
-               "GradientRequest of weighted log-likelihoods by the decoder's inputs.");
-    module.def("norm_forward", &metasage::norm_forward, "Instance norm of embeddings.");
-    module.def("norm_backward", &metasage::norm_backward, "GradientRequest of the instance norm.");
+               nb::sig("def backward(**arguments: typing.Any) -> dict[str, typing.Any]"),
+               "Gradients of weighted log-likelihoods by the decoder's inputs.");
+    module.def("norm_forward", &metasage::norm_forward,
+               nb::sig("def norm_forward(*, x: " FLOATS ", weight: " FLOATS ", bias: " FLOATS
+                       ", threads: int) -> tuple[" FLOATS ", " FLOATS ", " FLOATS "]"),
+               "Instance norm of embeddings; also returns mean and scale.");
+    module.def("norm_backward", &metasage::norm_backward,
+               nb::sig("def norm_backward(*, x: " FLOATS ", weight: " FLOATS ", mean: " FLOATS
+                       ", scale: " FLOATS ", gradient: " FLOATS ", threads: int) -> tuple[" FLOATS
+                       ", " FLOATS ", " FLOATS "]"),
+               "Gradients of the instance norm by embeddings, weight and bias.");
     module.def("attention_forward", &metasage::attention_forward,
+               nb::sig("def attention_forward(**arguments: typing.Any) -> " FLOATS),
                "Attention of nodes to each other, which may prefer near ones.");
-    module.def("attention_backward", &metasage::attention_backward,
-               "GradientRequest of the nodes' attention.");
+    module.def(
+        "attention_backward", &metasage::attention_backward,
+        nb::sig("def attention_backward(**arguments: typing.Any) -> tuple[" FLOATS ", " FLOATS "]"),
+        "Gradients of the nodes' attention by its rows and strengths.");
     metasage::improve::bind(module);
     module.def(
         "simd", [] { return metasage::kernel().name; }, "Name of the instruction set in use.");

@@ -6,6 +6,13 @@
 #include "improve/effort.h"
 #include "improve/lengths.h"
 
+// Parts of the signatures that Python's stub is made of.
+#define METASAGE_NODES "numpy.typing.NDArray[numpy.int32]"
+#define METASAGE_EFFORT                                     \
+    "threads: int, seed: int, seconds_left: float | None, " \
+    "stopped: collections.abc.Callable[[], bool] | None"
+#define METASAGE_LISTENER "collections.abc.Callable[[float], bool | None] | None"
+
 namespace metasage::improve {
 
 Lengths read_lengths(Arguments &arguments, nanobind::handle data);

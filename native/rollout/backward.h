@@ -1,4 +1,4 @@
-// GradientRequest of a weighted sum of log-likelihoods by all inputs of the decoder.
+// Gradients of a weighted sum of log-likelihoods by all inputs of the decoder.
 
 #pragma once
 

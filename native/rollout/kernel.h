@@ -10,10 +10,10 @@ namespace metasage {
 
 constexpr int HEADS = 8;
 
-// RolloutRequest that advance together.
+// Rollouts that advance together.
 constexpr int TILE = 32;
 
-// RolloutRequest, counted by global index, that are summed up before their sum joins
+// Rollouts, counted by global index, that are summed up before their sum joins
 // the others': so it does not depend on threads, nor on chunks of whole blocks.
 constexpr int BLOCK_OF_ROLLOUTS = 2 * TILE;
 

@@ -1,4 +1,4 @@
-// RolloutRequest of many instances, with the gradient of log p by the adapter.
+// Rollouts of many instances, with the gradient of log p by the adapter.
 
 #pragma once
 
@@ -323,7 +323,7 @@ private:
 
     const Decoder &decoder_;
     RolloutRequest &rollouts_;
-    // RolloutRequest whose gradients are summed up, how many such blocks there are, and how many
+    // Rollouts whose gradients are summed up, how many such blocks there are, and how many
     // of them share a tile, which changes nothing but the speed.
     const int64_t block_, blocks_, together_, tiles_, most_steps_;
     // Rows kept for a lane, and from one lane's to the next: not a multiple of 8, or

@@ -8,7 +8,7 @@
 
 namespace metasage::METASAGE_LEVEL {
 
-// GradientRequest by node data, and by what all nodes share. Keys and values are in the
+// Gradients by node data, and by what all nodes share. Keys and values are in the
 // layout of the node data that they belong to.
 template <int D>
 struct GradientSums {
@@ -105,7 +105,7 @@ public:
         }
     }
 
-    // GradientRequest by one node's keys and values, in the order of the inputs.
+    // Gradients by one node's keys and values, in the order of the inputs.
     static void read(const Sums &sums, int64_t node, float *keys, float *values) {
         const int64_t padded = sums.keys.size() / D;
         gather_heads<D>(sums.keys, padded, node, keys);

@@ -101,7 +101,7 @@ def test_an_interrupt_at_any_time_ends_with_130(network, examples, tmp_path, num
     command = [sys.executable, "-m", "metasage.cli", "solve", str(examples / "square.vrp")]
     options = ["--model", str(network), "--method", "sample", "--time-limit", "60"]
     # A busy machine may need long before it has a solution; then an interrupt keeps it.
-    for delay in (0.5, 6.0, 24.0):
+    for delay in (1.5, 6.0, 24.0):
         process = subprocess.Popen(
             [*command, *options, "-o", str(solution)], stderr=subprocess.PIPE
         )

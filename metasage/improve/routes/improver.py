@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import metasage._native as _native
 from metasage.improve.improver import (
@@ -88,11 +89,12 @@ class RoutesImprover(Improver):
             listener=listener,
             **native_effort(self.threads, patience.until(until), seed),
         )
-        if share == 0.0:
+        found = self._native.best
+        if share == 0.0 or found is None:
             return
         self._shortened = shorten_long_routes(
             instance,
-            self._to_solution(self._native.best),
+            self._to_solution(found),
             patience=patience,
             kicks=kicks,
             seed=seed,
@@ -109,7 +111,7 @@ class RoutesImprover(Improver):
             for solution in solutions
         ]
 
-    def _to_routes(self, solution: Solution) -> list[_native.Tour]:
+    def _to_routes(self, solution: Solution) -> list[NDArray[np.int32]]:
         routes = solution.routes
         if not self._has_depot:
             (tour,) = routes
@@ -117,7 +119,7 @@ class RoutesImprover(Improver):
             routes = (tour[first + 1 :] + tour[:first],)
         return [self._numbers[list(route)] for route in routes]
 
-    def _to_solution(self, routes: Sequence[_native.Tour]) -> Solution:
+    def _to_solution(self, routes: Sequence[NDArray[np.int32]]) -> Solution:
         found = [self._nodes[route].tolist() for route in routes]
         return Solution(
             found if self._has_depot else [[0, *(node for one in found for node in one)]]

@@ -122,15 +122,30 @@ private:
 }  // namespace
 
 void bind_routes(nb::module_ &module) {
-    nb::class_<RoutesImprover>(module, "RoutesImprover")
+    nb::class_<RoutesImprover>(module, "RoutesImprover",
+                               R"(Local search of one CVRP, with its neighbour lists.
+
+Lengths are described as for TourImprover. Routes are arrays of customers, without the
+depot, node 0. Customers for whom there is no vehicle have routes of their own.)")
         .def(nb::new_([](nb::kwargs values) {
             Arguments arguments(std::move(values));
             return new RoutesImprover(arguments);
         }))
-        .def("construct", &RoutesImprover::construct, "Routes to start from.")
-        .def("polish", &RoutesImprover::polish, "Descend from routes to a local optimum.")
-        .def("search", &RoutesImprover::search, "Improve routes.")
-        .def_prop_ro("best", &RoutesImprover::best, "Best routes of the last search.");
+        .def("construct", &RoutesImprover::construct,
+             nb::sig("def construct(self, *, " METASAGE_EFFORT ") -> list[" METASAGE_NODES "]"),
+             "Make routes to start from.")
+        .def("polish", &RoutesImprover::polish,
+             nb::sig("def polish(self, *, routes: list[" METASAGE_NODES "], " METASAGE_EFFORT
+                     ") -> list[" METASAGE_NODES "]"),
+             "Descend from routes to a local optimum.")
+        .def("search", &RoutesImprover::search,
+             nb::sig("def search(self, *, routes: list[" METASAGE_NODES
+                     "], kicks: int | None, listener: " METASAGE_LISTENER ", " METASAGE_EFFORT
+                     ") -> None"),
+             "Improve routes; the listener is called with objectives, and False ends it.")
+        .def_prop_ro("best", &RoutesImprover::best,
+                     nb::sig("def best(self) -> list[" METASAGE_NODES "] | None"),
+                     "Best routes of the last search, also while it goes on.");
 }
 
 }  // namespace metasage::improve

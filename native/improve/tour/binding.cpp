@@ -123,15 +123,31 @@ private:
 }  // namespace
 
 void bind(nb::module_ &module) {
-    nb::class_<TourImprover>(module, "TourImprover")
+    nb::class_<TourImprover>(
+        module, "TourImprover",
+        R"(Local search of one instance of TSP, PCTSP or OP, with its neighbour lists.
+
+Lengths are described by measure, rounding and data: coordinates, or a matrix. Tours are
+arrays of nodes, with the depot if there is one.)")
         .def(nb::new_([](nb::kwargs values) {
             Arguments arguments(std::move(values));
             return new TourImprover(arguments);
         }))
-        .def("construct", &TourImprover::construct, "Tours to start from.")
-        .def("polish", &TourImprover::polish, "Descend from each tour to a local optimum.")
-        .def("search", &TourImprover::search, "Improve the best of some tours.")
-        .def_prop_ro("best", &TourImprover::best, "Best tour of the last search.");
+        .def("construct", &TourImprover::construct,
+             nb::sig("def construct(self, *, " METASAGE_EFFORT ") -> list[" METASAGE_NODES "]"),
+             "Make tours to start from.")
+        .def("polish", &TourImprover::polish,
+             nb::sig("def polish(self, *, tours: list[" METASAGE_NODES "], " METASAGE_EFFORT
+                     ") -> list[" METASAGE_NODES "]"),
+             "Descend from each tour to a local optimum.")
+        .def("search", &TourImprover::search,
+             nb::sig("def search(self, *, tours: list[" METASAGE_NODES
+                     "], kicks: int | None, listener: " METASAGE_LISTENER ", " METASAGE_EFFORT
+                     ") -> None"),
+             "Improve tours; the listener is called with objectives, and False ends it.")
+        .def_prop_ro("best", &TourImprover::best,
+                     nb::sig("def best(self) -> " METASAGE_NODES " | None"),
+                     "Best tours of the last search, also while it goes on.");
     bind_routes(module);
 }
 

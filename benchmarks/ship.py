@@ -33,12 +33,21 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="Folder of the run.")
     parser.add_argument("name", help="Name in the package.")
     parser.add_argument("--set", action="append", default=[], metavar="METHOD.NAME=VALUE")
+    parser.add_argument(
+        "--near",
+        type=int,
+        nargs=2,
+        metavar=("K", "N"),
+        help="From N nodes on, K suffice.",
+    )
     arguments = parser.parse_args()
     target = WEIGHTS / f"{arguments.name}.safetensors"
     model = find_model(arguments.run / "model.safetensors")
     if arguments.set:
         settings = settings_of(arguments.set)
         model = replace(model, provenance=model.provenance | {"settings": settings})
+    if arguments.near:
+        model = replace(model, provenance=model.provenance | {"near": arguments.near})
     model.save(target, torch.float16)
     rounded = find_model(target)
     problem = model.config.problem

@@ -72,9 +72,7 @@ class MaxIterations(Criterion):
     """
 
     def __init__(self, iterations: int) -> None:
-        if not isinstance(iterations, int) or iterations < 1:
-            raise InputError(f"iterations is {iterations} and must be at least 1.")
-        self.iterations: int = iterations
+        self.iterations: int = _count(iterations)
 
     def __call__(self, iteration: int, objective: float | None) -> bool:  # noqa: D102
         return iteration >= self.iterations
@@ -142,9 +140,7 @@ class NoImprovement(Criterion):
     """
 
     def __init__(self, iterations: int) -> None:
-        if not isinstance(iterations, int) or iterations < 1:
-            raise InputError(f"iterations is {iterations} and must be at least 1.")
-        self._patience = iterations
+        self._patience = _count(iterations)
         self._best: float | None = None
         self._since = 0
 
@@ -218,6 +214,12 @@ def as_criterion(stop: StoppingCriterion | threading.Event | None) -> Criterion:
     if not callable(stop) or isinstance(stop, type):
         raise InputError(f"stop is {stop!r}, and a criterion was expected, such as MaxRuntime(10).")
     return _Own(stop)
+
+
+def _count(iterations: int) -> int:
+    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
+        raise InputError(f"iterations is {iterations!r} and must be at least 1.")
+    return iterations
 
 
 def _number(name: str, value: float) -> float:

@@ -52,6 +52,20 @@ class Model:
         """Return the settings of a method that measured best with this network, if any."""
         return dict(self.provenance.get("settings", {}).get(method, {}))
 
+    def near(self, nodes: int) -> int | None:
+        """Return how many near nodes suffice a step among so many; None for all of them.
+
+        Of networks that prefer near nodes some lose nothing when they see no others, and
+        large instances are faster then.
+        """
+        try:
+            neighbours, least = map(int, self.provenance.get("near", (0, 0)))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"the near nodes that {self.name} suggests are not understood."
+            ) from None
+        return neighbours if 0 < neighbours < nodes and nodes >= least else None
+
     @classmethod
     def build(
         cls, config: PolicyConfig, state: dict[str, Tensor], provenance: dict[str, Any]

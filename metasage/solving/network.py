@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -65,6 +65,8 @@ class Network:
             model = find_model(default_model(problem) if model is None else model, problem)
         model.config.require_problem(problem)
         method = method.suited(model)
+        if method.neighbours is None and (near := model.near(instance.num_nodes)) is not None:
+            method = replace(method, neighbours=near)
         sml = options.sml
         if isinstance(sml, str):
             is_larger = instance.size > (model.training_size or 0)

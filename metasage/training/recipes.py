@@ -161,15 +161,39 @@ def _symnco(problem: str, *first: Stage, **others: Any) -> TrainingSettings:
     return TrainingSettings("symnco", problem, stages, **(_OWN | own | others))
 
 
+# Problems on which the policy gradient gains much after imitation: routes, whose order and
+# direction are arbitrary, so that likelihood alone says little about greedy choices.
+_ENDS_WITH_BOTH = ("cvrp",)
+
+
+def _both_losses(problem: str) -> Stage:
+    """Imitate and follow the policy gradient, whose norm is then about ten times as large."""
+    return Stage(
+        (100, 50, 200, 500),
+        24,
+        24,
+        3_600,
+        3e-4,
+        1e-5,
+        clustered=0.25,
+        varied=True,
+        reinforce=0.2,
+        imitation=1.0,
+        **(_LABELS[problem] | {"labels": 2_000}),
+    )
+
+
 def _all_sizes(problem: str, **others: Any) -> TrainingSettings:
     """Train a network that knows scale, on instances of all sizes and constants."""
     mixed: dict[str, Any] = {"clustered": 0.25, "varied": problem != "tsp"}
-    stages = (
+    stages: tuple[Stage, ...] = (
         _imitate(problem, (20,), 300, 1e-3, varied=mixed["varied"]),
         _imitate(problem, (50,), 700, 1e-3, varied=mixed["varied"]),
         _imitate(problem, (100, 50, 200), 4_000, 1e-3, 4e-4, **mixed),
         _imitate(problem, (100, 50, 200, 500), 12_000, 4e-4, 1e-5, **mixed),
     )
+    if problem in _ENDS_WITH_BOTH:
+        stages = (*stages, _both_losses(problem))
     free = {} if problem in ("tsp", "cvrp") else {"starts": "free"}
     sizes = {"validation_sizes": (100, 200, 500)}
     return TrainingSettings(

@@ -61,6 +61,20 @@ def test_a_network_made_for_near_nodes_looks_at_them_where_there_are_more():
     assert every.best == solve_alone(instance, Greedy(), model=made_model()).best
 
 
+def test_from_a_size_on_a_network_may_suggest_near_nodes():
+    model = made_model({"near": [10, 25]})
+    instances = [generate("tsp", size, 1, 1)[0] for size in (20, 30)]
+    few, many = (solve_alone(i, Greedy(), model=model) for i in instances)
+    assert few.settings["parameters"]["neighbours"] is None
+    assert many.settings["parameters"]["neighbours"] == 10
+    assert many.best == solve_alone(instances[1], Greedy(neighbours=10), model=made_model()).best
+    every = solve_alone(instances[1], Greedy(neighbours=30), model=model)
+    assert every.best == solve_alone(instances[1], Greedy(), model=made_model()).best
+    for wrong in (["x", 1], 5, [1]):
+        with pytest.raises(InputError, match=r"near nodes that .* are not understood"):
+            made_model({"near": wrong}).near(10)
+
+
 def test_settings_of_a_network_are_those_of_default_where_nothing_is_said():
     model = made_model({"settings": {"sage": {"learning_rate": 3e-4, "temperature": 0.4}}})
     instance, stop = generate("tsp", 12, 1, 1)[0], MaxIterations(2)

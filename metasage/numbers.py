@@ -43,6 +43,12 @@ def require_time_limit(seconds: float) -> None:
         raise InputError(f"the time limit is {seconds} and must be positive and finite.")
 
 
+def require_count(name: str, value: int, least: int = 1) -> None:
+    """Complain about what is not a whole number, or too small."""
+    if not _is_whole(value) or value < least:
+        raise InputError(f"{name} is {value} and must be a whole number of at least {least}.")
+
+
 def require_threads(threads: int) -> None:
     """Complain about a number of threads that there cannot be."""
     if not _is_whole(threads) or threads < 0:

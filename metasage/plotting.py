@@ -11,6 +11,7 @@ import numpy as np
 
 from metasage.errors import InputError
 from metasage.io import write_atomically
+from metasage.io.files import require_path
 from metasage.problems import require_instance, require_solution
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ EARLIEST = 0.01
 
 def require_picture_suffix(path: str | Path) -> None:
     """Complain about a file whose suffix is not that of a picture."""
+    require_path(path)
     if Path(path).suffix.lower() not in FORMATS:
         raise InputError(f"a picture is written as {', '.join(FORMATS)}.", path)
 

@@ -106,7 +106,10 @@ def compare(
         Called with instance, solver, objective and seconds: when a solver begins, and at
         each improvement.
     """
-    found = [instances] if isinstance(instances, Instance) else list(instances)
+    try:
+        found = [instances] if isinstance(instances, Instance) else list(instances)
+    except TypeError:
+        found = []
     if not found or not all(isinstance(instance, Instance) for instance in found):
         raise InputError("instances were expected, at least one.")
     require_time_limit(time_limit)

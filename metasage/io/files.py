@@ -9,12 +9,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from metasage.errors import InputError
+from metasage.numbers import kind_of
 
 AnyPath = str | os.PathLike[str]
 
 LARGEST_FILE = 512 * 2**20
 _CHUNK = 2**20
 _LONGEST_QUOTE = 40
+
+
+def require_path(path: object) -> None:
+    """Complain about what is not the name of a file."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"the name of a file was expected, and this is {kind_of(path)}.")
 
 
 def load(path: AnyPath) -> bytes:

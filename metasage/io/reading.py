@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from metasage.errors import InputError
 from metasage.io.cvrplib import is_routes, read_cvrp, read_routes
-from metasage.io.files import AnyPath, load, located, quoted
+from metasage.io.files import AnyPath, load, located, quoted, require_path
 from metasage.io.json_format import read_json
 from metasage.io.npz import read_npz
 from metasage.io.oplib import read_op, read_sequence
@@ -152,6 +152,7 @@ def split_index(path: AnyPath) -> tuple[AnyPath, int | slice | None]:
 
     A file may have a # in its name, too.
     """
+    require_path(path)
     text = os.fspath(path)
     file, mark, index = text.rpartition("#")
     if not mark or not file or os.path.lexists(text):

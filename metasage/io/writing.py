@@ -11,11 +11,11 @@ from typing import Any, cast
 import numpy as np
 
 from metasage.errors import InputError
-from metasage.io.files import AnyPath, located, write_atomically
+from metasage.io.files import AnyPath, located, require_path, write_atomically
 from metasage.io.json_format import problem_fields
 from metasage.io.keywords import cvrp_text, op_solution_text, op_text, tour_text, tsp_text
-from metasage.numbers import plain
-from metasage.problems.base import check
+from metasage.numbers import kind_of, plain
+from metasage.problems.base import check, require_instance, require_solution
 from metasage.problems.cvrp import Cvrp
 from metasage.problems.instance import Instance, Solution
 from metasage.problems.op import Op
@@ -45,6 +45,8 @@ def write_instance(path: AnyPath, instance: Instance) -> None:
     InputError
         If the format cannot express the instance or the file cannot be written.
     """
+    require_path(path)
+    require_instance(instance)
     suffix = Path(path).suffix.lower()
     with located(path):
         if suffix == ".json":
@@ -65,6 +67,9 @@ def write_instance(path: AnyPath, instance: Instance) -> None:
 
 def write_set(path: AnyPath, instance_set: InstanceSet) -> None:
     """Write a set of instances as ``.npz``."""
+    require_path(path)
+    if not isinstance(instance_set, InstanceSet):
+        raise InputError(f"a set was expected, and this is {kind_of(instance_set)}.")
     if Path(path).suffix.lower() != ".npz":
         raise InputError("a set is written as .npz alone.", path)
     buffer = io.BytesIO()
@@ -95,6 +100,7 @@ def write_solution(
         If the problem has no such format or the file cannot be written.
     """
     require_solution_suffix(path, instance)
+    require_solution(solution)
     if objective is None:
         objective = _measured(instance, solution, path)
     if not math.isfinite(objective):
@@ -125,6 +131,8 @@ def _measured(instance: Instance, solution: Solution, path: AnyPath) -> float:
 
 def require_solution_suffix(path: AnyPath, instance: Instance) -> None:
     """Complain about a file whose suffix is not that of a solution of the instance."""
+    require_path(path)
+    require_instance(instance)
     suffix = Path(path).suffix.lower()
     own = _SOLUTION_SUFFIXES.get(instance.problem.name)
     if suffix not in (own, ".json"):

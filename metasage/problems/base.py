@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from metasage.errors import InfeasibleError, InputError
-from metasage.numbers import kind_of
+from metasage.numbers import kind_of, require_count
 from metasage.problems.instance import Check, Instance, Solution
 from metasage.problems.layout import Layout, points
 from metasage.problems.metric import Floats, Indices
@@ -93,10 +93,10 @@ class Problem(ABC):
         constants
             Constants of the problem in place of the published ones.
         """
-        for name, value in (("size", size), ("count", count)):
-            if value < 1:
-                raise InputError(f"{name} is {value} and must be at least 1.")
-        if not 0 <= seed < 2**32:
+        require_count("size", size)
+        require_count("count", count)
+        require_count("seed", seed, least=0)
+        if seed >= 2**32:
             raise InputError(f"seed is {seed} and must lie between 0 and 4294967295.")
         for name, constant in constants.items():
             if name not in self.constants:

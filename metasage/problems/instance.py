@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from metasage.errors import InputError
+from metasage.numbers import kind_of
 from metasage.problems.metric import (
     EXACT_2D,
     EXPLICIT,
@@ -82,6 +84,11 @@ class Instance:
             raise InputError("this class is the base of instances: make a Tsp, Cvrp, Pctsp or Op.")
         if self.metric is None:
             object.__setattr__(self, "metric", EXACT_2D if self.matrix is None else EXPLICIT)
+        if not isinstance(self.metric, Metric):
+            raise InputError(
+                f"a metric of metasage.problems.metric was expected, and this is "
+                f"{kind_of(self.metric)}."
+            )
         if (self.metric.name == "EXPLICIT") != (self.matrix is not None):
             raise InputError("a matrix of lengths and the metric EXPLICIT go together.")
         if self.coords is None and self.matrix is None:
@@ -93,7 +100,10 @@ class Instance:
         if self.num_nodes < 1:
             raise InputError("an instance needs at least one node.")
         labels = np.arange(self.num_nodes) if self.labels is None else self.labels
-        labels = np.array(labels, dtype=np.int64)
+        try:
+            labels = np.array(labels, dtype=np.int64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError("the labels of nodes are not all whole numbers.") from None
         if labels.shape != (self.num_nodes,) or len(np.unique(labels)) != len(labels):
             raise InputError("every node needs a number of its own.")
         object.__setattr__(self, "labels", labels)
@@ -234,7 +244,10 @@ class Solution:
     routes: tuple[tuple[int, ...], ...]
 
     def __init__(self, routes: object) -> None:
-        checked = tuple(tuple(int(node) for node in route) for route in routes)  # type: ignore[attr-defined]
+        try:
+            checked = tuple(tuple(map(index, route)) for route in routes)  # type: ignore[attr-defined]
+        except TypeError:
+            raise InputError("routes are lists of whole numbers, one list for each.") from None
         object.__setattr__(self, "routes", checked)
 
     def labelled(self, instance: Instance) -> list[list[int]]:

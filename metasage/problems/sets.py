@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from metasage.errors import InputError
+from metasage.numbers import kind_of
 from metasage.problems.base import Arrays, Problem, all_problems, get_problem
 from metasage.problems.instance import Instance
 from metasage.problems.layout import Layout
@@ -84,6 +85,8 @@ def generate(
     **constants: float,
 ) -> InstanceSet:
     """Generate a set as the published recipes do; see `Problem.generate`."""
+    if not isinstance(problem, str | Problem):
+        raise InputError(f"a problem or its name was expected, and this is {kind_of(problem)}.")
     problem = get_problem(problem) if isinstance(problem, str) else problem
     arrays = problem.generate(size, count, seed, layout, False, **constants)
     return InstanceSet(problem, arrays, name=f"{problem.name}{size}_seed{seed}")

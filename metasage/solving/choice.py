@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metasage.errors import InputError
 from metasage.improve import why_no_search
 from metasage.improve.tiny import MOST_NODES
+from metasage.numbers import kind_of
 from metasage.problems import Instance
 from metasage.runtime.timing import LEAST_FOR_NETWORK
 from metasage.solving.names import ENGINES, IMPROVE
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 class NetworkOptions:
     """Which network, and how and where it computes; see `metasage.solve`."""
 
-    model: Model | str | None = None
+    model: Model | str | Path | None = None
     sml: Sml | str = "auto"
     engine: str = "auto"
     device: str = "cpu"
@@ -32,9 +35,20 @@ class NetworkOptions:
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
             raise InputError(f"engine '{self.engine}' is not one of {', '.join(ENGINES)}.")
-        if self.max_memory is not None and not self.max_memory > 0:
-            raise InputError(f"the memory is {self.max_memory} and must be positive.")
-        if isinstance(self.model, str):
+        memory = self.max_memory
+        if memory is not None and not (isinstance(memory, Real) and memory > 0):
+            raise InputError(f"the memory is {memory} and must be a positive number.")
+        if not isinstance(self.device, str):
+            raise InputError(f"a device is a name, and this is {kind_of(self.device)}.")
+        # Models and meta-learners are known by what they hold: their classes need torch.
+        is_name = isinstance(self.model, str | Path)
+        if not (self.model is None or is_name or hasattr(self.model, "policy")):
+            raise InputError(f"a model, a name or a file was expected, not {kind_of(self.model)}.")
+        if not (isinstance(self.sml, str) or hasattr(self.sml, "learner")):
+            raise InputError(
+                f"a scale meta-learner, a name or a file was expected, not {kind_of(self.sml)}."
+            )
+        if isinstance(self.model, str | Path):
             from metasage.policies.library import require_model
 
             require_model(self.model)

@@ -15,6 +15,7 @@ from metasage.adaptation.greedy import Greedy
 from metasage.adaptation.method import Method
 from metasage.adaptation.registry import MethodName
 from metasage.errors import InfeasibleError, InputError
+from metasage.numbers import require_count
 from metasage.problems import Instance, Solution, require_feasible
 from metasage.runtime.interrupts import interruptible
 from metasage.runtime.resources import available_cores, free_memory
@@ -131,8 +132,7 @@ def evaluate(
         Further options of `solve`, the same for all instances.
     """
     chosen = _chosen(instances, offset, limit)
-    if jobs < 1:
-        raise InputError(f"jobs is {jobs} and must be at least 1.")
+    require_count("jobs", jobs)
     common = {"method": _default(method, options), "time_limit": time_limit, "improve": improve}
     common |= _divided(options, jobs)
     common["model"] = _loaded(common.get("model"), chosen)
@@ -172,9 +172,9 @@ def _chosen(
         raise InputError(f"instances were expected, and not {instances!r}.") from None
     if not all(isinstance(instance, Instance) for instance in found):
         raise InputError("a list of instances was expected, and it holds something else.")
-    for name, value, least in (("offset", offset, 0), ("limit", limit, 1)):
-        if value is not None and value < least:
-            raise InputError(f"{name} is {value} and must be at least {least}.")
+    require_count("offset", offset, least=0)
+    if limit is not None:
+        require_count("limit", limit)
     chosen = found[offset:] if limit is None else found[offset : offset + limit]
     if not chosen:
         raise InputError(f"there are {len(found)} instances, and none of them was chosen.")

@@ -189,8 +189,10 @@ def _as_method(
     **common: int | None,
 ) -> Method | None:
     """Return the method that was asked for; None if nothing was said about any."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise InputError(f"settings are values by name, and this is {kind_of(settings)}.")
     said = [name for name, value in common.items() if value is not None]
-    said += ["settings"] * bool(settings) + ["preset"] * (preset != "default")
+    said += ["settings"] * bool(settings) + ["preset"] * bool(preset != "default")
     if isinstance(method, Method):
         if said:
             raise InputError(f"{said[0]} is given beside a method, whose setting it is.")

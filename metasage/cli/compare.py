@@ -60,6 +60,7 @@ def compare(
     from metasage.io import read_best_known, read_instance
     from metasage.numbers import require_time_limit
     from metasage.plotting import require_picture_suffix
+    from metasage.runtime.interrupts import interruptible
 
     require_time_limit(time_limit)
     if plot is not None:
@@ -89,12 +90,13 @@ def compare(
             names=files,
             listener=tell,
         )
-    if json is not None:
-        write_json(comparison.to_dict(), json)
-    if not quiet and json != "-":
-        _print_tables(comparison.contests, comparison.summary)
-    if plot is not None:
-        comparison.plot(plot)
+    with interruptible():  # what was found is written, whatever comes now
+        if json is not None:
+            write_json(comparison.to_dict(), json)
+        if not quiet and json != "-":
+            _print_tables(comparison.contests, comparison.summary)
+        if plot is not None:
+            comparison.plot(plot)
     return INTERRUPTED if comparison.interrupted else 0
 
 

@@ -53,6 +53,7 @@ def evaluate(
     from metasage.errors import MetasageError
     from metasage.io import read_instances
     from metasage.numbers import require_time_limit
+    from metasage.runtime.interrupts import interruptible
     from metasage.solving.evaluate import evaluate as evaluate_all
 
     options.require_targets(json, sources=(*files, references))
@@ -62,42 +63,44 @@ def evaluate(
     left = max(0, len(instances) - offset)
     known = None
     if references is not None:
-        known = _read_references(references, left if limit is None else min(limit, left))
-    outcome = evaluate_all(
-        instances,
-        method,
-        limit=limit,
-        offset=offset,
-        jobs=jobs,
-        time_limit=time_limit,
-        preset=preset,
-        iterations=iterations,
-        rollouts=rollouts,
-        augment=augment,
-        neighbours=neighbours,
-        settings=options.read_settings(settings),
-        model=model,
-        sml=sml,
-        improve=improve or "none",
-        seed=seed,
-        engine=engine,
-        threads=threads,
-        device=device,
-        max_memory=options.in_bytes(max_memory),
-        listener=None if quiet or json == "-" else _print_one,
-    )
-    name = files[0] if len(files) > 1 else _name(files[0])
-    result: dict[str, Any] = {"set": name} | outcome.to_dict()
-    if known is not None:
-        result["gap"] = outcome.gap(known)
-    if json is not None:
-        write_json(result, json)
-    if not quiet and json != "-" and outcome.mean is not None:
-        shown = "" if result.get("gap") is None else f", gap {100 * result['gap']:.2f}%"
-        typer.echo(
-            f"{name}: mean objective {outcome.mean:.4f} over "
-            f"{len(outcome.results)} instances{shown}, {sum(outcome.seconds):.1f} s"
+        known = _read_references(references, left if limit is None else min(limit, left), offset)
+    # From here on an interrupt ends the search, and what was found is written.
+    with interruptible():
+        outcome = evaluate_all(
+            instances,
+            method,
+            limit=limit,
+            offset=offset,
+            jobs=jobs,
+            time_limit=time_limit,
+            preset=preset,
+            iterations=iterations,
+            rollouts=rollouts,
+            augment=augment,
+            neighbours=neighbours,
+            settings=options.read_settings(settings),
+            model=model,
+            sml=sml,
+            improve=improve or "none",
+            seed=seed,
+            engine=engine,
+            threads=threads,
+            device=device,
+            max_memory=options.in_bytes(max_memory),
+            listener=None if quiet or json == "-" else _print_one,
         )
+        name = files[0] if len(files) > 1 else _name(files[0])
+        result: dict[str, Any] = {"set": name} | outcome.to_dict()
+        if known is not None:
+            result["gap"] = outcome.gap(known)
+        if json is not None:
+            write_json(result, json)
+        if not quiet and json != "-" and outcome.mean is not None:
+            shown = "" if result.get("gap") is None else f", gap {100 * result['gap']:.2f}%"
+            typer.echo(
+                f"{name}: mean objective {outcome.mean:.4f} over "
+                f"{len(outcome.results)} instances{shown}, {sum(outcome.seconds):.1f} s"
+            )
     if outcome.failure:
         raise MetasageError(outcome.failure)
     return INTERRUPTED if outcome.interrupted else 0
@@ -113,7 +116,7 @@ def _name(file: str) -> str:
     return Path(file.partition("#")[0]).stem
 
 
-def _read_references(path: str, count: int) -> list[float]:
+def _read_references(path: str, count: int, offset: int) -> list[float]:
     import json
     import math
 
@@ -131,6 +134,6 @@ def _read_references(path: str, count: int) -> list[float]:
         raise InputError(f"{(error.strerror or 'cannot be read').lower()}.", path) from None
     except (ValueError, TypeError):
         raise InputError("a JSON list of positive numbers was expected.", path) from None
-    if len(known) < count:
-        raise InputError(f"{len(known)} references do not cover {count} instances.", path)
-    return known
+    if len(known) < offset + count:
+        raise InputError(f"{len(known)} references do not cover {offset + count} instances.", path)
+    return known[offset:]

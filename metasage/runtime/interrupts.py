@@ -30,6 +30,9 @@ def interruptible() -> Iterator[Callable[[], bool]]:
     left alone; they may call `end_work`, as those of the command line do.
     """
     flag = threading.Event()
+    # What came while an enclosing block was at work is meant for this one, too.
+    if any(outer.is_set() for outer in _flags):
+        flag.set()
     _flags.append(flag)
     takes_over = (
         threading.current_thread() is threading.main_thread()

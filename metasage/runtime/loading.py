@@ -11,14 +11,16 @@ from collections.abc import Callable
 # Seconds between looks at the clock and at interrupts.
 _BETWEEN_LOOKS = 0.05
 
+_loaders: dict[str, threading.Thread] = {}
+
 
 def load(
     module: str, deadline: float | None = None, stopped: Callable[[], bool] = lambda: False
 ) -> bool:
     """Import a module; say whether it is there.
 
-    Loading cannot be stopped. Where there is no more time it goes on in a thread of its
-    own, and nobody waits for it.
+    Loading cannot be stopped. Where nobody wants to wait any longer it goes on in a
+    thread of its own.
 
     Parameters
     ----------
@@ -29,15 +31,21 @@ def load(
     stopped
         Asked now and then whether to wait no longer.
     """
-    if module not in sys.modules and deadline is not None:
-        loader = threading.Thread(target=_try_to_import, args=(module,), daemon=True)
-        loader.start()
-        while loader.is_alive():
-            if stopped() or time.monotonic() > deadline:
-                return False
-            loader.join(_BETWEEN_LOOKS)
+    if module not in sys.modules and module not in _loaders:
+        _loaders[module] = threading.Thread(target=_try_to_import, args=(module,), daemon=True)
+        _loaders[module].start()
+    loader = _loaders.get(module)
+    while loader is not None and loader.is_alive():
+        if stopped() or (deadline is not None and time.monotonic() > deadline):
+            return False
+        loader.join(_BETWEEN_LOOKS)
     importlib.import_module(module)
     return True
+
+
+def is_loaded(module: str) -> bool:
+    """Whether a module is there, and not just being loaded by a thread of `load`."""
+    return module in sys.modules and not any(thread.is_alive() for thread in _loaders.values())
 
 
 def _try_to_import(module: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -13,6 +12,7 @@ from metasage.improve import why_no_search
 from metasage.improve.tiny import MOST_NODES
 from metasage.numbers import kind_of
 from metasage.problems import Instance
+from metasage.runtime.loading import is_loaded
 from metasage.runtime.timing import LEAST_FOR_NETWORK
 from metasage.solving.names import ENGINES, IMPROVE
 
@@ -116,7 +116,7 @@ def choose_parts(
         notice = f"{no_search}; the network works alone"
     chosen = "none" if no_search is not None else improve or "final"
     if (beyond := instance.problem.why_no_network(instance)) is not None:
-        if method is not None or options.model is not None or improve == "none":
+        if asked:
             raise InputError(f"{beyond}.")
         return Parts(False, chosen, notice)
     reason = _why_not_now(instance, chosen, seconds)
@@ -132,8 +132,7 @@ def choose_parts(
 
 def _why_not_now(instance: Instance, improve: str, seconds: float | None) -> str | None:
     """Say why even a network that was asked for would be of no use."""
-    is_loaded = "torch" in sys.modules
-    if seconds is not None and seconds < LEAST_FOR_NETWORK and not is_loaded:
+    if seconds is not None and seconds < LEAST_FOR_NETWORK and not is_loaded("torch"):
         return f"{seconds:g} s are too short to load a network"
     if instance.size <= MOST_NODES and improve != "none":
         return f"{instance.size} nodes are few enough to try every solution"

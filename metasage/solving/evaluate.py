@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,11 +19,15 @@ from metasage.errors import InfeasibleError, InputError
 from metasage.numbers import require_count
 from metasage.problems import Instance, Solution, require_feasible
 from metasage.runtime.interrupts import interruptible
+from metasage.runtime.processes import leave_with_parent
 from metasage.runtime.resources import available_cores, free_memory
 from metasage.solving.result import Result
 from metasage.solving.solve import solve
 
 Listener = Callable[[int, Result], None]
+
+# Seconds between looks at interrupts while processes work.
+_BETWEEN_LOOKS = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +143,7 @@ def evaluate(
     common["model"] = _loaded(common.get("model"), chosen)
     results: list[Result] = []
     failure, ended = "", False
-    with interruptible() as interrupted, _solver(jobs) as solve_all:
+    with interruptible() as interrupted, _solver(jobs, interrupted) as solve_all:
         try:
             for result in solve_all([_Work(instance, common) for instance in chosen]):
                 if result.interrupted:
@@ -191,7 +196,9 @@ def _default(method: Method | str | None, options: Mapping[str, Any]) -> Method 
     if method is not None:
         return method
     apart = ("iterations", "rollouts", "augment", "neighbours", "settings")
-    return "greedy" if any(options.get(name) is not None for name in apart) else Greedy()
+    is_apart = options.get("preset", "default") != "default"
+    is_apart |= any(options.get(name) is not None for name in apart)
+    return "greedy" if is_apart else Greedy()
 
 
 def _loaded(model: Any, instances: list[Instance]) -> Any:
@@ -228,18 +235,36 @@ def _solve_one(work: _Work) -> Result:
     return solve(work.instance, **work.options)
 
 
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the process that started this one, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_with_parent()
+
+
 @contextmanager
-def _solver(jobs: int) -> Iterator[Callable[[list[_Work]], Iterator[Result]]]:
+def _solver(
+    jobs: int, interrupted: Callable[[], bool]
+) -> Iterator[Callable[[list[_Work]], Iterator[Result]]]:
     if jobs == 1:
         yield lambda work: map(_solve_one, work)
         return
     # Forked processes would share torch's and OpenMP's thread pools, and hang.
     others = set(active_children())
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"))
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
+
+    def solve_all(work: list[_Work]) -> Iterator[Result]:
+        for future in [pool.submit(_solve_one, one) for one in work]:
+            while not wait([future], _BETWEEN_LOOKS).done:
+                if interrupted():
+                    raise KeyboardInterrupt
+            yield future.result()
+
+    is_over = False
     try:
-        yield lambda work: pool.map(_solve_one, work)
+        yield solve_all
+        is_over = not interrupted()
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=is_over, cancel_futures=True)
         for process in set(active_children()) - others:
             process.terminate()  # whatever it is at
             process.join()

@@ -78,7 +78,9 @@ class _Teller:
         """Take note of a better objective; False ends the search."""
         began = time.monotonic()
         if began >= self.next and (found := self.improver.best) is not None:
+            told = self.record.telling
             self.record.offer(found)
             ended = time.monotonic()
-            self.next = ended + (ended - began) / TELLING_SHARE
+            own = ended - began - (self.record.telling - told)  # callbacks are the user's time
+            self.next = ended + own / TELLING_SHARE
         return not self.record.is_over(objective)

@@ -134,7 +134,7 @@ def search_with_network(
     if improver is not None and is_memetic:
         polish = partial(improver.polish, patience=patience)
     strategy: Strategy | None = None
-    before = record.best
+    before, is_too_large = record.best, False
     with _torch_threads(network.engine.threads):
         try:
             strategy = method.start(_task(network, method, record, patience, seed))
@@ -145,10 +145,10 @@ def search_with_network(
             if improver is None:
                 raise
             _warn(f"{error} Local search goes on alone.")
-            strategy = None
+            strategy, is_too_large = None, True
     if strategy is not None and record.best is not before and record.check is not None:
         record.end(record.check.objective)
-    elif record.iteration == 0 and not record.is_over():
+    elif record.iteration == 0 and not is_too_large and not record.is_over():
         _warn(f"{instance.name or 'the instance'}: there was no time for the network.")
     chosen = {"iterations": horizon} | ({} if strategy is None else strategy.chosen())
     about = network.about(problem)

@@ -44,6 +44,8 @@ class Record:
         Number of the network's iterations so far.
     interrupted
         Tells whether the user ends the search.
+    telling
+        Seconds that callbacks have taken to hear of better solutions.
     """
 
     def __init__(
@@ -64,7 +66,9 @@ class Record:
         self.stages: list[Stage] = []
         self.iteration = 0
         self.interrupted: Callable[[], bool] = lambda: False
+        self.telling = 0.0
         self._part = ""
+        self._known: float | None = None
         self.stop.begin(self.started, instance.problem.sense)
 
     @property
@@ -103,7 +107,9 @@ class Record:
         if self.objective is not None:
             self.curve.append((self.seconds, self.iteration, self.objective))
             if self._part != INITIAL:
+                began = time.monotonic()
                 self.callbacks.on_best(solution, self.objective, self.iteration)
+                self.telling += time.monotonic() - began
         return verdict
 
     def end_iteration(self) -> None:
@@ -119,6 +125,9 @@ class Record:
         objective
             One that was found and not offered yet.
         """
-        known = self.objective if objective is None else objective
+        sign = self.instance.problem.sign
+        for value in (self.objective, objective):
+            if value is not None and (self._known is None or sign * value < sign * self._known):
+                self._known = value
         iteration = self.iteration if self._part == NETWORK else 0
-        return self.interrupted() or self.stop(iteration, known)
+        return self.interrupted() or self.stop(iteration, self._known)

@@ -14,7 +14,13 @@ from metasage.adaptation.registry import MethodName, make_method
 from metasage.adaptation.sage import Preset
 from metasage.errors import InputError, NetworkLeftOut
 from metasage.improve import make_improver
-from metasage.numbers import kind_of, require_seed, require_threads, require_time_limit
+from metasage.numbers import (
+    kind_of,
+    require_finite,
+    require_seed,
+    require_threads,
+    require_time_limit,
+)
 from metasage.problems import (
     Instance,
     Solution,
@@ -119,6 +125,7 @@ def solve(
         If an argument is not what it should be, or does not fit the instance.
     """
     started = time.monotonic() if started is None else started
+    require_finite("started", started)
     require_instance(instance)
     require_seed(seed)
     require_threads(threads)
@@ -137,10 +144,11 @@ def solve(
         warnings.warn(f"{parts.notice}.", NetworkLeftOut, stacklevel=2)
     record.callbacks.on_start(instance)
     _log.info("%r: %s", instance, parts)
-    about = _search(record, parts, chosen, options, seed, threads)
-    result = Result.of(record, about | {"improve": parts.improve, "seed": seed})
-    _log.info("%r: objective %s after %.2f s", instance, result.objective, result.seconds)
-    record.callbacks.on_end(result)
+    with interruptible() as record.interrupted:
+        about = _search(record, parts, chosen, options, seed, threads)
+        result = Result.of(record, about | {"improve": parts.improve, "seed": seed})
+        _log.info("%r: objective %s after %.2f s", instance, result.objective, result.seconds)
+        record.callbacks.on_end(result)
     return result
 
 
@@ -159,26 +167,22 @@ def _search(
         improver = make_improver(instance, threads or None)
     about = _without_network(parts, threads)
     clock = Clock(record.started, record.stop.seconds, instance.num_nodes, improver is not None)
-    with interruptible() as record.interrupted:
-        if parts.network and instance.size > 0:
-            if load("metasage.solving.network", clock.loading, record.is_over):
-                from metasage.solving.network import Network, search_with_network
+    if parts.network and instance.size > 0:
+        if load("metasage.solving.network", clock.loading, record.is_over):
+            from metasage.solving.network import Network, search_with_network
 
-                network = Network.of(instance, method or make_method("sage"), options, threads)
-                about = search_with_network(
-                    network, record, clock, seed, improver, is_memetic=parts.improve == "memetic"
-                )
-            elif not record.is_over():
-                sentence = "torch was not loaded in time, so the network is left out."
-                warnings.warn(sentence, NetworkLeftOut, stacklevel=3)
-        if improver is not None:
-            search_locally(improver, record, clock.end, seed)
-        if record.best is None:
-            record.begin(CONSTRUCTION)
-            record.end(record.offer(construct(instance, threads or None)).objective)
-        # What came in the meantime does not count any more.
-        interrupted = record.interrupted()
-    record.interrupted = lambda: interrupted
+            network = Network.of(instance, method or make_method("sage"), options, threads)
+            about = search_with_network(
+                network, record, clock, seed, improver, is_memetic=parts.improve == "memetic"
+            )
+        elif not record.is_over():
+            sentence = "torch was not loaded in time, so the network is left out."
+            warnings.warn(sentence, NetworkLeftOut, stacklevel=3)
+    if improver is not None:
+        search_locally(improver, record, clock.end, seed)
+    if record.best is None:
+        record.begin(CONSTRUCTION)
+        record.end(record.offer(construct(instance, threads or None)).objective)
     return about
 
 

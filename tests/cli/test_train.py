@@ -88,11 +88,11 @@ def test_a_time_limit_covers_everything(tmp_path):
     began = time.monotonic()
     subprocess.run(
         [sys.executable, "-m", "metasage.cli", "train", "pomo", "tsp", "-o", tmp_path / "run",
-         "--time-limit", "10", "--set", "stages.0.imitation=1.0"],
+         "--time-limit", "20", "--set", "stages.0.imitation=1.0"],
         check=True,
         capture_output=True,
     )  # fmt: skip
-    assert 7.0 < time.monotonic() - began < 14
+    assert 14 < time.monotonic() - began < 26
     rows = (tmp_path / "run" / "log.jsonl").read_text().splitlines()
     assert any("norm" in json.loads(row) for row in rows)
     assert (tmp_path / "run" / "curve.png").stat().st_size > 1000

@@ -122,3 +122,24 @@ def test_one_limit_serves_several_searches():
         began = time.monotonic()
         metasage.solve(instance, stop=limit)
         assert 0.2 < time.monotonic() - began < 1.5
+
+
+def test_a_slow_callback_is_told_as_often_and_a_stop_sees_the_best_so_far():
+    class Slow(Witness):
+        def on_best(self, solution, objective, iteration):
+            super().on_best(solution, objective, iteration)
+            time.sleep(0.02)
+
+    seen = []
+
+    def watch(iteration, objective):
+        seen.append(objective)
+        return False
+
+    instance = metasage.generate("cvrp", 150, 1, 1)[0]
+    slow = Slow()
+    metasage.solve(instance, stop=watch, time_limit=2, callbacks=slow, seed=1)
+    known = [objective for objective in seen if objective is not None]
+    assert known == sorted(known, reverse=True)
+    told = {objective for _, objective, _, _ in slow.found}
+    assert len(told) >= len(set(known)) // 2

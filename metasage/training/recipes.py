@@ -161,9 +161,9 @@ def _symnco(problem: str, *first: Stage, **others: Any) -> TrainingSettings:
     return TrainingSettings("symnco", problem, stages, **(_OWN | own | others))
 
 
-# Problems on which the policy gradient gains much after imitation: routes, whose order and
-# direction are arbitrary, so that likelihood alone says little about greedy choices.
-_ENDS_WITH_BOTH = ("cvrp",)
+# Problems on which the policy gradient was found to gain much after imitation: of routes, order
+# and direction are arbitrary, so that likelihood alone says little about greedy choices.
+_ENDS_WITH_BOTH = ("cvrp", "pctsp")
 
 
 def _both_losses(problem: str) -> Stage:

@@ -8,8 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 
-# Seconds between looks at the clock and at interrupts.
-_BETWEEN_LOOKS = 0.05
+from metasage.runtime.timing import WHILE_WAITING
 
 _loaders: dict[str, threading.Thread] = {}
 
@@ -38,7 +37,7 @@ def load(
     while loader is not None and loader.is_alive():
         if stopped() or (deadline is not None and time.monotonic() > deadline):
             return False
-        loader.join(_BETWEEN_LOOKS)
+        loader.join(WHILE_WAITING)
     importlib.import_module(module)
     return True
 

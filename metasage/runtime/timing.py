@@ -66,6 +66,9 @@ GRACE_SHARE, GRACE_SECONDS = 0.02, 0.3
 # Seconds between looks at whether the process that started this one is still there.
 BETWEEN_LOOKS = 0.5
 
+# Seconds between looks at the clock and at interrupts, while others load or solve.
+WHILE_WAITING = 0.05
+
 # Seconds after which an interrupt that Python could not raise is repeated.
 REPEATED_AFTER = 0.1
 

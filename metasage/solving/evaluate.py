@@ -21,13 +21,11 @@ from metasage.problems import Instance, Solution, require_feasible
 from metasage.runtime.interrupts import interruptible
 from metasage.runtime.processes import leave_with_parent
 from metasage.runtime.resources import available_cores, free_memory
+from metasage.runtime.timing import WHILE_WAITING
 from metasage.solving.result import Result
 from metasage.solving.solve import solve
 
 Listener = Callable[[int, Result], None]
-
-# Seconds between looks at interrupts while processes work.
-_BETWEEN_LOOKS = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +252,7 @@ def _solver(
 
     def solve_all(work: list[_Work]) -> Iterator[Result]:
         for future in [pool.submit(_solve_one, one) for one in work]:
-            while not wait([future], _BETWEEN_LOOKS).done:
+            while not wait([future], WHILE_WAITING).done:
                 if interrupted():
                     raise KeyboardInterrupt
             yield future.result()

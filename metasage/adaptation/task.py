@@ -26,7 +26,7 @@ from metasage.rollout.interface import (
 )
 from metasage.rollout.random import instance_seeds
 from metasage.rollout.torch_engine import likeliest_starts
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 from metasage.runtime.resources import free_memory
 from metasage.runtime.timing import CHUNK_STEPS
 

@@ -24,7 +24,7 @@ from metasage.io import read, read_solution, write_instance
 from metasage.io.solution import FileSolution
 from metasage.problems import Instance, Solution
 from metasage.problems.cvrp import Cvrp
-from metasage.problems.loads import exact_units
+from metasage.problems.limits import exact_units
 from metasage.problems.op import Op
 from metasage.problems.scaling import units_above, with_whole_lengths
 

@@ -19,7 +19,7 @@ from metasage.baselines.fleet import enough_vehicles
 from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Solution
 from metasage.problems.cvrp import Cvrp
-from metasage.problems.loads import exact_units
+from metasage.problems.limits import exact_units
 from metasage.problems.metric import Floats
 from metasage.problems.scaling import length_unit
 

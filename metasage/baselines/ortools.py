@@ -20,7 +20,7 @@ from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
 from metasage.problems.cvrp import Cvrp
-from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
+from metasage.problems.limits import MOST_IN_INTEGERS, exact_units
 from metasage.problems.op import Op
 from metasage.problems.pctsp import Pctsp
 from metasage.problems.scaling import length_unit, nearest_units, units_above, units_below

@@ -17,7 +17,7 @@ from metasage.errors import InputError
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
 from metasage.problems.cvrp import Cvrp
-from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
+from metasage.problems.limits import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Floats
 from metasage.problems.op import Op
 from metasage.problems.pctsp import Pctsp

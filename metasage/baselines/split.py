@@ -8,7 +8,7 @@ import numpy as np
 
 from metasage.problems import Solution
 from metasage.problems.cvrp import Cvrp
-from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
+from metasage.problems.limits import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
 
 # Starts of routes between looks at the clock.

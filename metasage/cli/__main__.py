@@ -34,7 +34,7 @@ def main() -> None:
         signal.signal(number, _interrupt)
     sys.unraisablehook = _insist
     try:
-        from metasage.cli.run import run
+        from metasage.cli.app import run
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:

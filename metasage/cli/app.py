@@ -1,8 +1,15 @@
-"""The commands. Each body imports what it needs, so that --help answers at once."""
+"""The commands, and how one is run: errors that are the user's become a line and an exit code.
+
+Each command imports what it needs when it is called, so that --help answers at once.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +25,11 @@ from metasage.cli import (
     solve,
     train,
 )
+from metasage.cli.output import INTERRUPTED
+from metasage.errors import MetasageError, MetasageWarning
+
+# Typer's own errors descend from it, but it is not exported.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="metasage",
@@ -55,3 +67,60 @@ app.command("info")(info.info)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(models.app, name="models")
 app.add_typer(train.app, name="train")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code."""
+    usual = warnings.formatwarning
+    with warnings.catch_warnings():
+        _show_warnings("--quiet" not in arguments)
+        try:
+            return _run(arguments)
+        finally:
+            warnings.formatwarning = usual
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        # Without any argument the user wants to know what there is.
+        result = app(args=arguments or ["--help"], standalone_mode=False, prog_name="metasage")
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except MetasageError as error:
+        return _complain(str(error), error.exit_code)
+    except _UsageError as error:
+        message = getattr(error, "format_message", error.__str__)()
+        return _complain(" ".join(message.split()))
+    except typer.Exit as stop:
+        # Typer's answer to an interrupt that no command has caught.
+        if stop.exit_code == INTERRUPTED:
+            return _complain("interrupted.", INTERRUPTED)
+        return stop.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("interrupted.", INTERRUPTED)
+    except MemoryError:
+        return _complain("there is not enough memory for this.")
+    except BrokenPipeError:
+        # The reader of a pipe left: say nothing, not even when Python flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _complain(f"{error.strerror or error}.")
+
+
+def _show_warnings(wanted: bool) -> None:
+    """Turn warnings that are meant for users into one line each, if they want to hear them."""
+    usual = warnings.formatwarning
+
+    def line(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> str:
+        if issubclass(category, MetasageWarning):
+            return f"metasage: warning: {message}\n"
+        return usual(message, category, *place, **rest)
+
+    warnings.simplefilter("once" if wanted else "ignore", MetasageWarning)
+    warnings.formatwarning = line
+
+
+def _complain(sentence: str, exit_code: int = 2) -> int:
+    sys.stderr.write(f"metasage: {sentence}\n")
+    return exit_code

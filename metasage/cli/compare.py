@@ -54,8 +54,7 @@ def compare(
     from rich.console import Console
     from rich.markup import escape
 
-    from metasage.cli.output import INTERRUPTED, write_json
-    from metasage.cli.progress import short
+    from metasage.cli.output import INTERRUPTED, short, write_json
     from metasage.comparison.compare import compare as compare_all
     from metasage.io import read_best_known, read_instance
     from metasage.numbers import require_time_limit

@@ -61,8 +61,7 @@ def solve(
     Under a time limit local search works alone unless an option asks for the network;
     without one the method is sage, and local search follows.
     """
-    from metasage.cli.output import INTERRUPTED, print_summary, write_json
-    from metasage.cli.progress import shown_progress
+    from metasage.cli.output import INTERRUPTED, print_summary, shown_progress, write_json
     from metasage.errors import MetasageError
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.numbers import require_finite, require_time_limit
@@ -70,7 +69,7 @@ def solve(
     from metasage.problems.cvrp import with_vehicles
     from metasage.runtime.interrupts import interruptible
     from metasage.runtime.started import STARTED
-    from metasage.runtime.timing import picture_reserve
+    from metasage.solving.clock import picture_reserve
     from metasage.solving.solve import solve as solve_instance
 
     instance = read_instance(file, problem, rounding)

@@ -9,7 +9,7 @@ from metasage.errors import InputError
 from metasage.improve.improver import Improver, Listener
 from metasage.problems import Instance, Solution
 from metasage.runtime import resources
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 from metasage.runtime.resources import available_cores
 
 __all__ = [

@@ -12,7 +12,7 @@ import numpy as np
 from metasage.errors import InputError
 from metasage.problems import Instance, Solution, check
 from metasage.problems.metric import METRICS
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 from metasage.runtime.resources import available_cores
 
 Listener = Callable[[float], bool | None]

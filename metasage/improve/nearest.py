@@ -9,7 +9,7 @@ import numpy as np
 from metasage.problems import Instance, Solution
 from metasage.problems.base import TOLERANCE
 from metasage.problems.cvrp import Cvrp
-from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
+from metasage.problems.limits import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
 from metasage.problems.op import Op
 from metasage.problems.pctsp import Pctsp

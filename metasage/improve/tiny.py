@@ -8,7 +8,7 @@ from itertools import chain, permutations, product
 
 from metasage.improve.improver import Improver, Listener
 from metasage.problems import Instance, Solution, check
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 
 MOST_NODES = 5
 """Customers, or nodes without a depot, up to which all solutions are tried."""

@@ -19,8 +19,13 @@ from metasage.problems.base import (
     find_strays,
 )
 from metasage.problems.instance import Check, Instance, Solution
-from metasage.problems.limits import find_excess, find_out_of_reach, least_vehicles
-from metasage.problems.loads import exact_units, load_limit
+from metasage.problems.limits import (
+    exact_units,
+    find_excess,
+    find_out_of_reach,
+    least_vehicles,
+    load_limit,
+)
 from metasage.problems.metric import Floats
 from metasage.problems.rules import Rules
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from metasage.problems.batch import Batch
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from metasage.rollout.interface import (
     Request,
     Rollouts,
 )
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 
 WIDTHS = (64, 128)
 HEADS = 8

@@ -20,7 +20,7 @@ from metasage.rollout.interface import (
 )
 from metasage.rollout.locality import measures, preference
 from metasage.rollout.random import uniforms
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 
 
 class TorchEngine(Engine):

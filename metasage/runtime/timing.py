@@ -71,13 +71,3 @@ WHILE_WAITING = 0.05
 
 # Seconds after which an interrupt that Python could not raise is repeated.
 REPEATED_AFTER = 0.1
-
-
-def reserve(seconds: float) -> float:
-    """Return the seconds of a time limit that are kept back for the answer."""
-    return min(MOST_RESERVED, RESERVED_SHARE * seconds)
-
-
-def picture_reserve(seconds: float) -> float:
-    """Return the seconds of a time limit that are kept back for pictures."""
-    return min(MOST_FOR_PICTURES, PICTURES_SHARE * seconds)

@@ -12,7 +12,7 @@ from metasage.improve import why_no_search
 from metasage.improve.tiny import MOST_NODES
 from metasage.numbers import kind_of
 from metasage.problems import Instance
-from metasage.runtime.loading import is_loaded
+from metasage.runtime.resources import is_loaded
 from metasage.runtime.timing import LEAST_FOR_NETWORK
 from metasage.solving.names import ENGINES, IMPROVE
 

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from metasage.runtime.timing import (
     CONSTRUCTION_SECONDS,
     LOADING_SHARE,
+    MOST_FOR_PICTURES,
+    MOST_RESERVED,
     NETWORK_SHARE,
-    reserve,
+    PICTURES_SHARE,
+    RESERVED_SHARE,
 )
 
 
@@ -39,7 +42,7 @@ class Clock:
         """When the search ends, so that there is time for the answer."""
         if self.seconds is None:
             return None
-        return self.started + self.seconds - reserve(self.seconds)
+        return self.started + self.seconds - _reserve(self.seconds)
 
     @property
     def loading(self) -> float | None:
@@ -54,3 +57,13 @@ class Clock:
             return self.end - CONSTRUCTION_SECONDS * self.nodes
         now = time.monotonic()
         return now + NETWORK_SHARE * max(0.0, self.end - now)
+
+
+def _reserve(seconds: float) -> float:
+    """Return the seconds of a time limit that are kept back for the answer."""
+    return min(MOST_RESERVED, RESERVED_SHARE * seconds)
+
+
+def picture_reserve(seconds: float) -> float:
+    """Return the seconds of a time limit that are kept back for pictures."""
+    return min(MOST_FOR_PICTURES, PICTURES_SHARE * seconds)

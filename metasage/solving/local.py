@@ -6,7 +6,7 @@ import time
 
 from metasage.improve import Improver
 from metasage.problems import Instance, Solution
-from metasage.runtime.patience import Patience
+from metasage.runtime.interrupts import Patience
 from metasage.runtime.timing import KICKS_PER_NODE, TELLING_SHARE
 from metasage.solving.record import CONSTRUCTION, LOCAL_SEARCH, Record
 

@@ -24,7 +24,7 @@ from metasage.policies.sml_files import find_sml
 from metasage.problems import Instance
 from metasage.rollout import get_engine
 from metasage.rollout.interface import DeadlineReached, Engine
-from metasage.runtime.patience import Patience
+from metasage.runtime.interrupts import Patience
 from metasage.runtime.resources import available_cores
 from metasage.solving.budget import within_time
 from metasage.solving.choice import NetworkOptions

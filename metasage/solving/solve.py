@@ -30,8 +30,7 @@ from metasage.problems import (
 )
 from metasage.runtime import resources
 from metasage.runtime.interrupts import interruptible
-from metasage.runtime.loading import load
-from metasage.runtime.resources import available_cores
+from metasage.runtime.resources import available_cores, load
 from metasage.solving.callbacks import Callbacks
 from metasage.solving.choice import NetworkOptions, Parts, choose_parts
 from metasage.solving.clock import Clock

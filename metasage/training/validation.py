@@ -21,7 +21,7 @@ from metasage.problems.layout import Layout
 from metasage.problems.sets import generate
 from metasage.rollout.interface import DeadlineReached, DecoderInputs, Engine, Request
 from metasage.rollout.torch_engine import likeliest_starts
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 from metasage.training.settings import TrainingSettings
 from metasage.training.step import training_decoding
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from metasage.cli.run import run
+from metasage.cli.app import run
 from metasage.policies.config import PolicyConfig
 from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy

@@ -21,7 +21,7 @@ def test_version_and_help_are_answered(metasage):
 
 def test_help_needs_neither_torch_nor_numpy():
     probe = (
-        "import sys; from metasage.cli.run import run; run(['--help']);"
+        "import sys; from metasage.cli.app import run; run(['--help']);"
         "sys.exit(any(name in sys.modules for name in ('torch', 'numpy', 'rich')))"
     )
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
@@ -29,7 +29,7 @@ def test_help_needs_neither_torch_nor_numpy():
 
 def test_files_are_checked_without_torch(tmp_path):
     probe = (
-        "import sys; from metasage.cli.run import run;"
+        "import sys; from metasage.cli.app import run;"
         f"code = run(['check', r'{EXAMPLES}/square.vrp', r'{EXAMPLES}/square.sol']);"
         "sys.exit(code or 'torch' in sys.modules)"
     )

@@ -7,7 +7,7 @@ import time
 
 LOST_IN_A_DESTRUCTOR = """
 import os, signal, sys, time
-import metasage.cli.run
+import metasage.cli.app
 
 class Last:
     def __del__(self):
@@ -19,7 +19,7 @@ def run(arguments):
     time.sleep(20)
     return 0
 
-metasage.cli.run.run = run
+metasage.cli.app.run = run
 from metasage.cli.__main__ import main
 main()
 """

@@ -101,7 +101,7 @@ def test_list_of_nothing_says_so_in_one_line(metasage, tmp_path, monkeypatch, th
 
 def test_list_does_without_torch():
     probe = (
-        "import sys; from metasage.cli.run import run;"
+        "import sys; from metasage.cli.app import run;"
         "code = run(['models', 'list']); sys.exit(code or 'torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0

@@ -14,7 +14,7 @@ from metasage.errors import InputError
 from metasage.improve import improve, make_improver
 from metasage.problems import Solution, check
 from metasage.problems.tsp import Tsp
-from metasage.runtime.patience import Patience
+from metasage.runtime.interrupts import Patience
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

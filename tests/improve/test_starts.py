@@ -13,7 +13,7 @@ from metasage.improve.nearest import nearest_neighbour
 from metasage.problems import Solution, check
 from metasage.problems.metric import EXPLICIT
 from metasage.problems.tsp import Tsp
-from metasage.runtime.patience import Patience
+from metasage.runtime.interrupts import Patience
 
 
 def join(coords, demand, capacity):

@@ -8,7 +8,7 @@ import pytest
 import metasage
 from metasage.improve import improve
 from metasage.problems.cvrp import Cvrp
-from metasage.problems.loads import MOST_IN_FLOAT32, MOST_IN_INTEGERS, exact_units, load_limit
+from metasage.problems.limits import MOST_IN_FLOAT32, MOST_IN_INTEGERS, exact_units, load_limit
 from metasage.problems.metric import METRICS
 
 

@@ -29,7 +29,7 @@ from metasage.rollout.interface import (
     Request,
 )
 from metasage.rollout.random import instance_seeds
-from metasage.runtime.patience import Patience
+from metasage.runtime.interrupts import Patience
 
 
 def every_rollout(instance):

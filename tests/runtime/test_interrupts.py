@@ -5,7 +5,7 @@ import signal
 import time
 
 from metasage.runtime.interrupts import end_work, interruptible
-from metasage.runtime.loading import load
+from metasage.runtime.resources import load
 
 
 def test_what_came_before_an_inner_block_is_meant_for_it_too():

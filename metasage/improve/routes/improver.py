@@ -21,9 +21,9 @@ from metasage.improve.routes.long_routes import long_routes_share, shorten_long_
 from metasage.improve.routes.numbering import along_curve
 from metasage.problems import Instance, Solution, check
 from metasage.problems.cvrp import Cvrp
-from metasage.problems.loads import MOST_IN_INTEGERS, exact_units
+from metasage.problems.limits import MOST_IN_INTEGERS, exact_units
 from metasage.problems.metric import Indices
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 
 
 class RoutesImprover(Improver):

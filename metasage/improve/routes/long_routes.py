@@ -7,7 +7,7 @@ import numpy as np
 from metasage.improve.tour.improver import SingleTourImprover, after_depot
 from metasage.problems import Instance, Solution
 from metasage.problems.tsp import Tsp
-from metasage.runtime.patience import Patience
+from metasage.runtime.interrupts import Patience
 
 LONG = 200
 """Customers from which on a route is worth a search of its own."""

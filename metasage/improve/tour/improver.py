@@ -14,7 +14,7 @@ from metasage.improve.tour.places import Places
 from metasage.problems import Instance, Solution
 from metasage.problems.op import Op
 from metasage.problems.pctsp import Pctsp
-from metasage.runtime.patience import ENDLESS, Patience
+from metasage.runtime.interrupts import ENDLESS, Patience
 
 Tour = NDArray[np.int32]
 AnyInt = TypeVar("AnyInt", np.int32, np.int64)

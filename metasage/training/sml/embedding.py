@@ -13,8 +13,7 @@ from metasage.policies.model import Model
 from metasage.policies.sml import Sml
 from metasage.problems import Instance
 from metasage.rollout.interface import Engine
-from metasage.runtime.interrupts import Interrupted, interruptible
-from metasage.runtime.patience import Patience
+from metasage.runtime.interrupts import Interrupted, Patience, interruptible
 from metasage.solving.record import Record
 
 

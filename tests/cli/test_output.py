@@ -2,7 +2,7 @@
 
 import pytest
 
-from metasage.cli.progress import Progress, in_percent, shown_progress
+from metasage.cli.output import Progress, in_percent, shown_progress
 from metasage.problems import Solution
 
 

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
 
-.PHONY: demo test lint types stubs clean
+.PHONY: demo test fuzz lint types stubs clean
 
 demo: $(BUILT)
 	mkdir -p demo
@@ -19,6 +19,11 @@ demo: $(BUILT)
 test: export OMP_WAIT_POLICY = PASSIVE
 test: lint types
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --cov --cov-report=term:skip-covered -q
+
+# Odd files, settings, networks, signals and limits, other ones each time: some minutes.
+fuzz: export OMP_WAIT_POLICY = PASSIVE
+fuzz: $(BUILT)
+	$(BIN)/python -m fuzz
 
 lint: $(BUILT)
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol, TypeVar
 
 from metasage.errors import InputError
+from metasage.numbers import as_number, require_count
 
 AnyNumber = TypeVar("AnyNumber", int, float)
 
@@ -72,7 +73,7 @@ class MaxIterations(Criterion):
     """
 
     def __init__(self, iterations: int) -> None:
-        self.iterations: int = _count(iterations)
+        self.iterations: int = require_count("iterations", iterations)
 
     def __call__(self, iteration: int, objective: float | None) -> bool:  # noqa: D102
         return iteration >= self.iterations
@@ -90,9 +91,9 @@ class MaxRuntime(Criterion):
     """
 
     def __init__(self, seconds: float) -> None:
-        if not _number("the time limit", seconds) >= 0:
+        self.seconds: float = _number("the time limit", seconds)
+        if self.seconds < 0:
             raise InputError(f"the time limit is {seconds} and must not be negative.")
-        self.seconds: float = seconds
         self._started = time.monotonic()
 
     def begin(self, started: float, sense: Literal["min", "max"]) -> None:  # noqa: D102
@@ -140,7 +141,7 @@ class NoImprovement(Criterion):
     """
 
     def __init__(self, iterations: int) -> None:
-        self._patience = _count(iterations)
+        self._patience = require_count("iterations", iterations)
         self._best: float | None = None
         self._since = 0
 
@@ -178,10 +179,21 @@ class FirstOf(Criterion):
 
 
 class _Own(Criterion):
-    """A function of the user's."""
+    """A function of the user's, or an object that has all that a `Criterion` has."""
 
     def __init__(self, function: StoppingCriterion) -> None:
         self._function = function
+        self._begin = getattr(function, "begin", None)
+        if not callable(self._begin):
+            return
+        if (seconds := getattr(function, "seconds", None)) is not None:
+            self.seconds = MaxRuntime(seconds).seconds
+        if (iterations := getattr(function, "iterations", None)) is not None:
+            self.iterations = MaxIterations(iterations).iterations
+
+    def begin(self, started: float, sense: Literal["min", "max"]) -> None:
+        if callable(self._begin):
+            self._begin(started, sense)
 
     def __call__(self, iteration: int, objective: float | None) -> bool:
         return bool(self._function(iteration, objective))
@@ -216,16 +228,10 @@ def as_criterion(stop: StoppingCriterion | threading.Event | None) -> Criterion:
     return _Own(stop)
 
 
-def _count(iterations: int) -> int:
-    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
-        raise InputError(f"iterations is {iterations!r} and must be at least 1.")
-    return iterations
-
-
 def _number(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+    if (number := as_number(value)) is None:
         raise InputError(f"{name} is {value!r}, and a number was expected.")
-    return float(value)
+    return number
 
 
 def _least(values: Sequence[AnyNumber | None]) -> AnyNumber | None:

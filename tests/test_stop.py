@@ -3,6 +3,7 @@
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from metasage import FirstOf, InputError, MaxIterations, MaxRuntime, NoImprovement, Target
@@ -53,6 +54,25 @@ def test_functions_and_events_are_criteria():
     assert either(4, None)
     event.set()
     assert either(1, None)
+
+
+def test_an_object_that_looks_like_a_criterion_is_told_and_asked_like_one():
+    class Mine:
+        seconds, iterations = np.float64(2.5), np.int64(7)
+        told = None
+
+        def begin(self, started, sense):
+            self.told = started, sense
+
+        def __call__(self, iteration, objective):
+            return iteration > 2
+
+    mine = Mine()
+    both = FirstOf(mine, MaxRuntime(9))
+    both.begin(1.0, "max")
+    assert mine.told == (1.0, "max")
+    assert (both.seconds, both.iterations) == (2.5, 7)
+    assert as_criterion(mine)(3, None)
 
 
 @pytest.mark.parametrize("wrong", [10, "ten seconds", MaxRuntime, [MaxRuntime(1)]])

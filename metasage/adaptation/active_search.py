@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.published import AS_RATES, WEIGHT_DECAY
+from metasage.values import LearningRate, Weight
 
 if TYPE_CHECKING:
     from metasage.adaptation.task import Task
@@ -25,10 +26,9 @@ class ActiveSearch(Method):
     """
 
     name = "as"
-    positive = ("learning_rate",)
 
-    learning_rate: float | None = None
-    weight_decay: float = WEIGHT_DECAY
+    learning_rate: LearningRate | None = None
+    weight_decay: Weight = WEIGHT_DECAY
 
     def defaults(self, problem: str) -> dict[str, Any]:  # noqa: D102
         return {"learning_rate": AS_RATES[problem][0]}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.published import EAS_RATES, EMB_RATES, WEIGHT_DECAY
+from metasage.values import LearningRate, Weight
 
 if TYPE_CHECKING:
     from metasage.adaptation.task import Task
@@ -33,13 +34,11 @@ class Eas(Method):
         Factor of the parameters that is added to their gradient.
     """
 
-    positive = ("learning_rate",)
-
     variant: Literal["lay", "emb"] = "lay"
     place: Literal["before", "after"] = "before"
-    learning_rate: float | None = None
-    imitation: float | None = None
-    weight_decay: float = WEIGHT_DECAY
+    learning_rate: LearningRate | None = None
+    imitation: Weight | None = None
+    weight_decay: Weight = WEIGHT_DECAY
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.published import TABLES
+from metasage.values import Strength, Temperature
 
 if TYPE_CHECKING:
     from metasage.adaptation.task import Task
@@ -26,10 +27,9 @@ class EasTab(Method):
     """
 
     name = "eas-tab"
-    positive = ("exponent", "strength")
 
-    exponent: float | None = None
-    strength: float | None = None
+    exponent: Temperature | None = None
+    strength: Strength | None = None
 
     def defaults(self, problem: str) -> dict[str, Any]:  # noqa: D102
         exponent, strength = TABLES[problem]

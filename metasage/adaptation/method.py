@@ -6,13 +6,12 @@ Settings are known without torch, so that they are checked before it is loaded.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from metasage.adaptation.published import ITERATIONS
 from metasage.errors import InputError
-from metasage.numbers import require_augmentation
-from metasage.values import require_at_least, require_kinds
+from metasage.values import Copies, Count, require_valid
 
 if TYPE_CHECKING:
     from metasage.adaptation.task import Task
@@ -20,13 +19,10 @@ if TYPE_CHECKING:
     from metasage.problems import Solution
     from metasage.rollout.interface import Rollouts
 
-# Numbers beyond these bounds have no meaning as a setting, and float32 none for them.
-_SMALLEST, _LARGEST = 1e-9, 1e9
-
 
 @dataclass(frozen=True, kw_only=True)
 class Method(ABC):
-    """Settings of a method.
+    """Settings of a method; annotations say what values are allowed (`metasage.values`).
 
     Parameters
     ----------
@@ -51,34 +47,13 @@ class Method(ABC):
     uses_sml: ClassVar[bool] = False
     """Whether it starts from the scale meta-learner unless told otherwise."""
 
-    counts: ClassVar[tuple[str, ...]] = ("iterations", "rollouts", "neighbours")
-    """Settings that must be at least 1."""
-
-    positive: ClassVar[tuple[str, ...]] = ()
-    """Settings that must be greater than 0; numbers must not be negative in any case."""
-
-    iterations: int | None = None
-    rollouts: int | None = None
-    augment: int = 1
-    neighbours: int | None = None
+    iterations: Count | None = None
+    rollouts: Count | None = None
+    augment: Copies = 1
+    neighbours: Count | None = None
 
     def __post_init__(self) -> None:
-        require_kinds(self)
-        given = [n for n in self.counts if getattr(self, n) is not None]
-        require_at_least(self, 1, *given)
-        require_augmentation(self.augment)
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, float | int) and not isinstance(value, bool):
-                self._require_in_range(item.name, value)
-
-    def _require_in_range(self, name: str, value: float) -> None:
-        if name in self.positive and not value > 0:
-            raise InputError(f"{name} is {value} and must be positive.")
-        if value < 0 or value > _LARGEST or 0 < value < _SMALLEST:
-            raise InputError(
-                f"{name} is {value} and must be 0 or lie between {_SMALLEST:g} and {_LARGEST:g}."
-            )
+        require_valid(self)
 
     @abstractmethod
     def start(self, task: Task) -> Strategy:

@@ -13,6 +13,7 @@ from metasage.adaptation.guidance import BiasSchedule, Geometric, Guide, Guided
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.published import EAS_RATES, ByProblem
 from metasage.errors import InputError
+from metasage.values import LearningRate, Strength, Temperature, Weight
 
 if TYPE_CHECKING:
     from metasage.adaptation.task import Task
@@ -76,18 +77,17 @@ class Sage(Method):
 
     name = "sage"
     uses_sml = True
-    positive = ("alpha", "alpha_end", "temperature", "temperature_end", "learning_rate")
 
     preset: Preset = "default"
     adapter: Literal["query", "embedding"] = "query"
     bias: Literal["outside", "inside", "none"] | None = None
-    alpha: float | None = None
-    alpha_end: float | None = None
+    alpha: Strength | None = None
+    alpha_end: Strength | None = None
     by_density: bool | None = None
-    temperature: float | None = None
-    temperature_end: float | None = None
-    learning_rate: float | None = None
-    imitation: float | None = None
+    temperature: Temperature | None = None
+    temperature_end: Temperature | None = None
+    learning_rate: LearningRate | None = None
+    imitation: Weight | None = None
     replay: bool | None = None
     greedy_start: bool | None = None
 

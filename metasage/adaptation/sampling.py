@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from metasage.adaptation.method import Method, Strategy
+from metasage.values import Temperature
 
 if TYPE_CHECKING:
     from metasage.adaptation.task import Task
@@ -23,9 +24,8 @@ class Sampling(Method):
     """
 
     name = "sample"
-    positive = ("temperature",)
 
-    temperature: float = 1.0
+    temperature: Temperature = 1.0
 
     def start(self, task: Task) -> Strategy:  # noqa: D102
         return _SamplingStrategy(task, self.temperature)

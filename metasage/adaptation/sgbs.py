@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.published import BEAMS, SGBS_RATES
+from metasage.values import Amount, Count, LearningRate, Weight
 
 if TYPE_CHECKING:
     from metasage.adaptation.task import Task
@@ -30,14 +31,11 @@ class Sgbs(Method):
         5e-3 (CVRP), 1e-3 and 5e-3 (PCTSP, OP).
     """
 
-    counts = (*Method.counts, "beam")
-    positive = ("learning_rate",)
-
-    beam: int | None = None
-    expansion: int | None = None
+    beam: Count | None = None
+    expansion: Amount | None = None
     eas: bool = False
-    learning_rate: float | None = None
-    imitation: float | None = None
+    learning_rate: LearningRate | None = None
+    imitation: Weight | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -181,8 +181,8 @@ class Baseline(ABC):
         BaselineError
             If it found no feasible solution in time.
         """
-        require_time_limit(seconds)
-        require_seed(seed)
+        seconds = require_time_limit(seconds)
+        seed = require_seed(seed)
         if not self.takes_part(instance):
             raise InputError(
                 f"{self.name} solves {', '.join(self.problems)}, not {instance.problem.name}."

@@ -112,9 +112,9 @@ def compare(
         found = []
     if not found or not all(isinstance(instance, Instance) for instance in found):
         raise InputError("instances were expected, at least one.")
-    require_time_limit(time_limit)
-    require_seed(seed)
-    require_threads(threads)
+    time_limit = require_time_limit(time_limit)
+    seed = require_seed(seed)
+    threads = require_threads(threads)
     labels = [instance.name for instance in found] if names is None else list(names)
     contests = [
         Contest(label, instance, known)

@@ -124,10 +124,10 @@ def solve(
         If an argument is not what it should be, or does not fit the instance.
     """
     started = time.monotonic() if started is None else started
-    require_finite("started", started)
+    started = require_finite("started", started)
     require_instance(instance)
-    require_seed(seed)
-    require_threads(threads)
+    seed = require_seed(seed)
+    threads = require_threads(threads)
     chosen = _as_method(
         method, preset, settings,
         iterations=iterations, rollouts=rollouts, augment=augment, neighbours=neighbours,
@@ -216,8 +216,7 @@ def _criterion(
     criterion = as_criterion(stop)
     if time_limit is None:
         return criterion
-    require_time_limit(time_limit)
-    limit = MaxRuntime(time_limit)
+    limit = MaxRuntime(require_time_limit(time_limit))
     return limit if stop is None else FirstOf(limit, criterion)
 
 

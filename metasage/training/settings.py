@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from metasage.errors import InputError
-from metasage.numbers import require_seed
 from metasage.problems import get_problem
 from metasage.training.stage import Stage
-from metasage.values import assign, require_at_least, require_kinds, with_tuples
+from metasage.values import Count, Decay, Seed, Size, Weight, assign, require_valid
 
 __all__ = [
     "METHODS",
@@ -21,7 +20,6 @@ __all__ = [
     "TrainingSettings",
     "assign",
     "load_settings",
-    "require_kinds",
 ]
 
 Method = Literal["pomo", "symnco"]
@@ -76,41 +74,33 @@ class TrainingSettings:
     method: Method
     problem: str
     stages: tuple[Stage, ...]
-    copies: int = 1
-    invariance: float = 0.0
+    copies: Count = 1
+    invariance: Weight = 0.0
     normalise_advantages: bool = False
-    weight_decay: float = 1e-6
-    muon: float = 0.0
-    clip_norm: float = 0.0
-    average: float = 0.0
+    weight_decay: Weight = 1e-6
+    muon: Weight = 0.0
+    clip_norm: Weight = 0.0
+    average: Decay = 0.0
     policy: dict[str, Any] = field(default_factory=dict)
     start_from: str = ""
-    seed: int = 1234
-    validation_sizes: tuple[int, ...] = (100,)
-    validation_count: int = 64
-    validate_every: int = 1000
-    save_every: int = 200
-    log_every: int = 20
+    seed: Seed = 1234
+    validation_sizes: tuple[Size, ...] = (100,)
+    validation_count: Count = 64
+    validate_every: Count = 1000
+    save_every: Count = 200
+    log_every: Count = 20
 
     def __post_init__(self) -> None:
-        require_kinds(self)
-        require_seed(self.seed)
-        if self.method not in METHODS:
-            raise InputError(f"method '{self.method}' is not one of {', '.join(METHODS)}.")
+        require_valid(self)
         get_problem(self.problem)
         if not self.stages:
             raise InputError("a run needs at least one stage.")
-        if self.copies < 1 or (self.method == "pomo" and self.copies != 1):
+        if self.method == "pomo" and self.copies != 1:
             raise InputError(f"{self.copies} copies do not fit {self.method}.")
         if any(stage.reinforce and stage.rollouts * self.copies < 2 for stage in self.stages):
             raise InputError("a shared baseline needs at least two rollouts of an instance.")
-        require_at_least(self, 0, "invariance", "weight_decay", "muon", "clip_norm", "average")
-        if self.average >= 1:
-            raise InputError(f"average is {self.average} and must be below 1.")
-        if not self.validation_sizes or min(self.validation_sizes) < 1:
-            sizes = list(self.validation_sizes)
-            raise InputError(f"validation_sizes are {sizes} and must be at least 1.")
-        require_at_least(self, 1, "validation_count", "validate_every", "save_every", "log_every")
+        if not self.validation_sizes:
+            raise InputError("a run needs at least one of validation_sizes.")
 
     @property
     def total_steps(self) -> int:
@@ -153,8 +143,8 @@ class TrainingSettings:
                 f"'{unknown[0]}' is not a setting; known are {', '.join(sorted(known))}."
             )
         try:
-            stages = tuple(Stage(**with_tuples(stage)) for stage in values["stages"])
-            return cls(**(with_tuples(values) | {"stages": stages}))
+            stages = tuple(Stage(**stage) for stage in values["stages"])
+            return cls(**(values | {"stages": stages}))
         except (TypeError, KeyError) as error:
             raise InputError(f"the settings are not understood: {error}.") from None
 

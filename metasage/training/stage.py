@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from metasage.errors import InputError
-from metasage.values import require_at_least, require_kinds
+from metasage.values import (
+    Amount,
+    Count,
+    LearningRate,
+    Range,
+    Share,
+    Size,
+    Weight,
+    require_valid,
+)
 
 
 @dataclass(frozen=True)
@@ -46,32 +56,26 @@ class Stage:
         Kicks of local search for each node of an instance.
     """
 
-    sizes: tuple[int, ...]
-    batch: int
-    rollouts: int
-    steps: int
-    lr: float
-    lr_end: float = 0.0
-    clustered: float = 0.0
+    sizes: tuple[Size, ...]
+    batch: Count
+    rollouts: Count
+    steps: Count
+    lr: LearningRate
+    lr_end: Annotated[float, Range(0.0, 10.0)] = 0.0
+    clustered: Share = 0.0
     varied: bool = False
-    reinforce: float = 1.0
-    imitation: float = 0.0
-    forms: int = 8
-    labels: int = 0
-    kicks: float = 1.0
+    reinforce: Weight = 1.0
+    imitation: Weight = 0.0
+    forms: Count = 8
+    labels: Amount = 0
+    kicks: Weight = 1.0
 
     def __post_init__(self) -> None:
-        require_kinds(self)
-        if not self.sizes or min(self.sizes) < 1:
-            raise InputError(f"sizes of a stage are {list(self.sizes)} and must be at least 1.")
-        require_at_least(self, 1, "batch", "rollouts", "steps", "forms")
-        require_at_least(self, 0, "reinforce", "imitation", "labels", "kicks")
+        require_valid(self)
+        if not self.sizes:
+            raise InputError("a stage needs at least one size.")
         if self.reinforce == 0 and self.imitation == 0:
             raise InputError("reinforce or imitation of a stage must be positive.")
-        if self.lr <= 0 or self.lr_end < 0:
-            raise InputError(f"the learning rates {self.lr} and {self.lr_end} are not understood.")
-        if not 0 <= self.clustered <= 1:
-            raise InputError(f"clustered is {self.clustered} and must lie between 0 and 1.")
 
     def batch_at(self, size: int) -> int:
         """Return the number of instances of a step at one of the sizes."""

@@ -58,7 +58,7 @@ def test_a_set_is_evaluated_against_references(metasage, network, tmp_path):
     ("options", "sentence"),
     [
         (["--method", "magic"], "method 'magic' is not one of"),
-        (["--augment", "3"], "augmentation is 3"),
+        (["--augment", "3"], "augment is 3 and must be one of 1, 2, 4, 8"),
         (["--neighbours", "0"], "neighbours is 0"),
         (["--rollouts", "0"], "rollouts is 0"),
         (["--iterations", "-1"], "iterations is -1"),

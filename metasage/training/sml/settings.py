@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from metasage.errors import InputError
-from metasage.numbers import require_seed
-from metasage.policies.sml import READINGS, Reading
-from metasage.training.settings import assign, require_kinds
+from metasage.policies.sml import Reading
+from metasage.values import (
+    Amount,
+    Count,
+    Decay,
+    LearningRate,
+    Range,
+    Seed,
+    Strength,
+    Temperature,
+    Weight,
+    assign,
+    require_valid,
+)
 
 Teacher = Literal["sage", "eas"]
-TEACHERS: tuple[Teacher, ...] = ("sage", "eas")
 
-_NOT_NEGATIVE = (
-    "teacher_rollouts",
-    "rollouts",
-    "warmup",
-    "clip_norm",
-    "distil",
-    "zero",
-    "biased",
-    "imitation",
-    "guided",
-)
+# A meta-learner looks at distances between nodes.
+_Size = Annotated[int, Range(2, 10**6)]
 
 
 @dataclass(frozen=True)
@@ -92,53 +93,36 @@ class SmlSettings:
     """
 
     reading: Reading = "official"
-    sizes: tuple[int, ...] = (200, 300, 400)
-    labels: int = 4000
+    sizes: tuple[_Size, ...] = (200, 300, 400)
+    labels: Count = 4000
     teacher: Teacher = "sage"
-    teacher_iterations: int = 200
-    teacher_rollouts: int = 0
-    rollouts: int = 0
-    batch: int = 5
-    steps: int = 534
-    lr: float = 1e-3
-    lr_end: float = 1e-3
-    warmup: int = 0
-    clip_norm: float = 0.0
-    average: float = 0.0
-    distil: float = 1.0
-    zero: float = 1.0
-    biased: float = 0.0
-    imitation: float = 0.005
+    teacher_iterations: Count = 200
+    teacher_rollouts: Amount = 0
+    rollouts: Amount = 0
+    batch: Count = 5
+    steps: Count = 534
+    lr: LearningRate = 1e-3
+    lr_end: LearningRate = 1e-3
+    warmup: Amount = 0
+    clip_norm: Weight = 0.0
+    average: Decay = 0.0
+    distil: Weight = 1.0
+    zero: Weight = 1.0
+    biased: Weight = 0.0
+    imitation: Weight = 0.005
     fresh: bool = False
-    temperature: float = 1.0
+    temperature: Temperature = 1.0
     normalise_advantages: bool = False
-    guided: float = 0.0
-    guide: float = 20.0
-    seed: int = 1234
-    validation: int = 16
-    validation_sizes: tuple[int, ...] = (200, 500, 1000)
+    guided: Weight = 0.0
+    guide: Strength = 20.0
+    seed: Seed = 1234
+    validation: Count = 16
+    validation_sizes: tuple[_Size, ...] = (200, 500, 1000)
 
     def __post_init__(self) -> None:
-        require_kinds(self)
-        require_seed(self.seed)
-        if self.reading not in READINGS:
-            raise InputError(f"reading '{self.reading}' is not one of {', '.join(READINGS)}.")
-        if self.teacher not in TEACHERS:
-            raise InputError(f"teacher '{self.teacher}' is not one of {', '.join(TEACHERS)}.")
-        if not self.sizes or min(self.sizes + self.validation_sizes) < 2:
-            raise InputError("sizes must name at least one size, of two nodes or more.")
-        for name in ("labels", "teacher_iterations", "batch", "steps", "validation"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)} and must be at least 1.")
-        for name in _NOT_NEGATIVE:
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} is {getattr(self, name)} and must not be negative.")
-        if self.lr <= 0 or self.lr_end <= 0:
-            raise InputError(f"the learning rates {self.lr} and {self.lr_end} must be positive.")
-        if self.temperature <= 0 or self.guide <= 0:
-            raise InputError("temperature and guide must be positive.")
-        if not 0 <= self.average < 1:
-            raise InputError(f"average is {self.average} and must be at least 0 and below 1.")
+        require_valid(self)
+        if not self.sizes:
+            raise InputError("sizes must name at least one size.")
         if not (self.distil or self.zero or self.biased or self.guided):
             raise InputError(
                 "distil, zero, biased and guided are all 0: there is nothing to learn."
@@ -176,8 +160,7 @@ class SmlSettings:
             raise InputError(
                 f"'{unknown[0]}' is not a setting; known are {', '.join(sorted(known))}."
             )
-        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        return cls(**(values | lists))
+        return cls(**values)
 
     def overridden(self, assignments: Iterable[str]) -> SmlSettings:
         """Return the settings with ``name=value`` assignments, values as in TOML."""

@@ -5,6 +5,18 @@ from __future__ import annotations
 from os import PathLike
 
 
+def visible(text: str, most: int | None = None) -> str:
+    """Return a text as it may reach a terminal or a picture, on one line.
+
+    Control characters, which could steer a terminal, and whatever else has no picture of
+    its own are written as escapes. What is longer than ``most`` characters is cut.
+    """
+    shown = text if most is None or len(text) <= most else text[: most - 3] + "..."
+    if shown.isprintable():
+        return shown
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
+
+
 class MetasageError(Exception):
     """Base of every error that metasage raises on purpose.
 
@@ -40,13 +52,16 @@ class InputError(MetasageError):
         place = "" if self.path is None else f"{self.path}:"
         if self.path is not None and self.line is not None:
             place += f"{self.line}:"
-        text = f"{place} {self.message}" if place else self.message
-        # It may quote bytes of a broken file: keep it on one line.
-        return "".join(c if c.isprintable() else "?" for c in text)
+        # It may quote bytes of a broken file.
+        return visible(f"{place} {self.message}" if place else self.message)
 
 
 class TooLarge(InputError):  # noqa: N818 - said of an instance
     """The memory does not suffice for a network; local search needs less."""
+
+
+class NotFinite(MetasageError):  # noqa: N818 - said of numbers
+    """A network, or what an adaptation made of it, computes numbers that are not finite."""
 
 
 class InfeasibleError(MetasageError):

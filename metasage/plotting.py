@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metasage.errors import InputError
+from metasage.errors import InputError, visible
 from metasage.io import write_atomically
 from metasage.io.files import require_path
-from metasage.problems import require_instance, require_solution
+from metasage.problems import require_instance, require_nodes, require_solution
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +26,7 @@ FORMATS = (".png", ".svg", ".pdf")
 
 MOST_PANELS = 6
 """Files of a comparison that are drawn."""
+_LONGEST_TITLE = 100
 EARLIEST = 0.01
 """Seconds at which the logarithmic axis of a comparison starts."""
 
@@ -39,7 +41,7 @@ def require_picture_suffix(path: str | Path) -> None:
 def require_places(instance: Instance) -> None:
     """Complain about an instance that cannot be drawn."""
     if instance.coords is None:
-        raise InputError(f"{instance.name or 'the instance'} has no coordinates to draw.")
+        raise InputError(f"{instance.title} has no coordinates to draw.")
 
 
 def plot(instance: Instance, solution: Solution, path: str | Path, title: str = "") -> None:
@@ -68,13 +70,14 @@ def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Fi
     Raises
     ------
     InputError
-        If the instance has no coordinates.
+        If the instance has no coordinates, or not the nodes of the solution.
     """
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
     require_places(instance)
+    require_nodes(instance, solution)
     assert instance.coords is not None
     figure = Figure(figsize=(7, 7), layout="constrained")
     axes = figure.subplots()
@@ -95,7 +98,7 @@ def plot_solution(instance: Instance, solution: Solution, title: str = "") -> Fi
         axes.scatter(places[:1, 0], places[:1, 1], s=70, marker="s", color="black", zorder=4)
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_title(title, parse_math=False)
+    axes.set_title(visible(title, _LONGEST_TITLE), parse_math=False)
     return figure
 
 
@@ -113,7 +116,7 @@ def plot_curve(result: Result) -> Figure:
         axes.annotate(f"{name} ", (end, values[0]), ha="right", va="top", fontsize="small")
     axes.set_xlabel("seconds")
     axes.set_ylabel("best objective")
-    axes.set_title(result.instance.name, parse_math=False)
+    axes.set_title(result.instance.title, parse_math=False)
     return figure
 
 
@@ -147,7 +150,7 @@ def plot_comparison(contests: Sequence[Contest], time_limit: float) -> Figure:
         axes.set_xscale("log")
         axes.set_xlabel("seconds")
         axes.set_ylabel("best objective")
-        axes.set_title(contest.instance.name, parse_math=False)
+        axes.set_title(contest.instance.title, parse_math=False)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize="small")
     for axes in panels[len(shown) :]:
@@ -167,5 +170,8 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a picture, whole or not at all."""
     require_picture_suffix(path)
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=Path(path).suffix.lower().lstrip("."), dpi=150)
+    with warnings.catch_warnings():
+        # A letter that the font lacks is a box in the picture.
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)
+        figure.savefig(buffer, format=Path(path).suffix.lower().lstrip("."), dpi=150)
     write_atomically(path, buffer.getvalue())

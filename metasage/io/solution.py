@@ -57,7 +57,7 @@ class FileSolution:
                 if node not in places:
                     line = self.lines[number][position] if self.lines else None
                     raise InputError(
-                        f"node {node} does not exist in {instance.name or 'the instance'}.",
+                        f"node {node} does not exist in {instance.title}.",
                         self.path,
                         line,
                     )

@@ -15,7 +15,7 @@ from metasage.io.files import AnyPath, located, require_path, write_atomically
 from metasage.io.json_format import problem_fields
 from metasage.io.keywords import cvrp_text, op_solution_text, op_text, tour_text, tsp_text
 from metasage.numbers import kind_of, plain
-from metasage.problems.base import check, require_instance, require_solution
+from metasage.problems.base import check, require_instance, require_nodes, require_solution
 from metasage.problems.cvrp import Cvrp
 from metasage.problems.instance import Instance, Solution
 from metasage.problems.op import Op
@@ -101,8 +101,11 @@ def write_solution(
     """
     require_solution_suffix(path, instance)
     require_solution(solution)
+    with located(path):
+        require_nodes(instance, solution)
     if objective is None:
-        objective = _measured(instance, solution, path)
+        objective = check(instance, solution).objective
+        assert objective is not None
     if not math.isfinite(objective):
         raise InputError(f"the objective {objective} is not a finite number.", path)
     if Path(path).suffix.lower() == ".json":
@@ -120,13 +123,6 @@ def write_solution(
     else:
         text = _routes_text(cast(Cvrp, instance), solution, objective)
     write_atomically(path, text)
-
-
-def _measured(instance: Instance, solution: Solution, path: AnyPath) -> float:
-    verdict = check(instance, solution)
-    if verdict.objective is None:
-        raise InputError(f"the solution cannot be written: {verdict.violation}", path)
-    return verdict.objective
 
 
 def require_solution_suffix(path: AnyPath, instance: Instance) -> None:

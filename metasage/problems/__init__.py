@@ -7,6 +7,7 @@ from metasage.problems.base import (
     get_problem,
     require_feasible,
     require_instance,
+    require_nodes,
     require_solution,
 )
 from metasage.problems.instance import Check, Instance, Solution
@@ -21,5 +22,6 @@ __all__ = [
     "get_problem",
     "require_feasible",
     "require_instance",
+    "require_nodes",
     "require_solution",
 ]

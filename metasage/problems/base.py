@@ -189,7 +189,7 @@ class Problem(ABC):
         if instance.is_directed:
             return "lengths that differ by direction are beyond the networks"
         if instance.coords is None:
-            return f"{instance.name or 'the instance'} has no coordinates, which a network needs"
+            return f"{instance.title} has no coordinates, which a network needs"
         return None
 
     @abstractmethod
@@ -289,6 +289,12 @@ def require_solution(solution: object) -> None:
     """Complain about what is not a solution, such as a list of routes."""
     if not isinstance(solution, Solution):
         raise InputError(f"a metasage.Solution was expected, and this is {kind_of(solution)}.")
+
+
+def require_nodes(instance: Instance, solution: Solution) -> None:
+    """Complain about a solution that names nodes which the instance does not have."""
+    if (stray := find_strays(instance, solution)) is not None:
+        raise InputError(f"the solution is not one of {instance.title}: {stray}")
 
 
 def require_feasible(instance: Instance) -> None:

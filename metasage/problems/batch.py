@@ -158,7 +158,7 @@ def unit_square(instance: Instance) -> tuple[Floats, float]:
     """
     if instance.coords is None:
         raise InputError(
-            f"{instance.name or 'the instance'} has no coordinates, which a network needs."
+            f"{instance.title} has no coordinates, which a network needs."
         )
     low = instance.coords.min(axis=0)
     extent = float((instance.coords - low).max())

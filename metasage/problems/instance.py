@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from metasage.errors import InputError
+from metasage.errors import InputError, visible
 from metasage.numbers import kind_of
 from metasage.problems.metric import (
     EXACT_2D,
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 LARGEST_VALUE = 1e12
 
 AnyInstance = TypeVar("AnyInstance", bound="Instance")
+
+# Longest name that is shown.
+_LONGEST_TITLE = 60
 
 # Rows of the matrix of lengths that are computed at a time.
 _ROWS = 256
@@ -159,6 +162,11 @@ class Instance:
         if number <= 0:
             raise InputError(f"{name} is {number:g} and must be positive.")
         object.__setattr__(self, name, number)
+
+    @property
+    def title(self) -> str:
+        """The name as it is shown to people, whatever a file put into it."""
+        return visible(self.name, _LONGEST_TITLE) or "the instance"
 
     @property
     def num_nodes(self) -> int:

@@ -19,7 +19,7 @@ def warn_if_unfamiliar(instance: Instance, model: Model, sml: Sml | None) -> Non
     trained = model.training_size
     if trained is not None and size > _REACH * trained:
         _warn(
-            f"{instance.name or 'the instance'} has {size} nodes, more than {_REACH} times the "
+            f"{instance.title} has {size} nodes, more than {_REACH} times the "
             f"{trained} that {model.name} was trained on: expect little of the network."
         )
     if sml is not None and sml.sizes is not None and not sml.sizes[0] <= size <= sml.sizes[1]:

@@ -149,7 +149,7 @@ def search_with_network(
     if strategy is not None and record.best is not before and record.check is not None:
         record.end(record.check.objective)
     elif record.iteration == 0 and not is_too_large and not record.is_over():
-        _warn(f"{instance.name or 'the instance'}: there was no time for the network.")
+        _warn(f"{instance.title}: there was no time for the network.")
     chosen = {"iterations": horizon} | ({} if strategy is None else strategy.chosen())
     about = network.about(problem)
     return about | {"parameters": method.parameters(problem) | chosen}

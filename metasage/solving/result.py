@@ -121,7 +121,7 @@ class Result:
         """Draw the solution into a .png, .svg or .pdf file."""
         from metasage.plotting import plot_solution, save_figure
 
-        title = f"{self.instance.name}: {plain(self.objective):.10g}"
+        title = f"{self.instance.title}: {plain(self.objective):.10g}"
         save_figure(plot_solution(self.instance, self.best, title), path)
 
     def plot_curve(self, path: str | Path) -> None:

@@ -14,7 +14,7 @@ from metasage.io import files, read, reading, write_atomically
 def refusal(path: object) -> str:
     with pytest.raises(InputError) as caught:
         read(path)
-    assert str(caught.value).startswith(str(path).replace("\0", "?"))
+    assert str(caught.value).startswith(str(path).replace("\0", "\\x00"))
     assert "\n" not in str(caught.value)
     return caught.value.message
 

@@ -1,4 +1,4 @@
-"""A baseline in a process of its own: ``python -m metasage.baselines NAME``.
+"""A baseline in a process of its own: ``python -m metasage.baselines PARENT NAME``.
 
 Deadline, seed and instance are read, pickled, from standard input; the routes of
 each new best solution are written as one line of JSON.
@@ -16,9 +16,9 @@ from metasage.baselines.child import Reporter
 from metasage.runtime.processes import claim_output, leave_with_parent
 
 
-def main(name: str) -> None:
+def main(parent: str, name: str) -> None:
     """Search until the deadline."""
-    leave_with_parent()
+    leave_with_parent(int(parent))
     output = claim_output()
     deadline, seed, instance = pickle.load(sys.stdin.buffer)
     reporter = Reporter(instance, max(0.0, deadline - time.time()), output)
@@ -28,4 +28,4 @@ def main(name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -12,7 +12,7 @@ from typing import IO
 
 from metasage.baselines.base import Track
 from metasage.problems import Instance, Solution
-from metasage.runtime.processes import command
+from metasage.runtime.processes import start
 from metasage.runtime.timing import GRACE_SECONDS, GRACE_SHARE
 
 DID_NOT_FINISH = "did not finish"
@@ -54,13 +54,7 @@ def search_in_child(name: str, track: Track, seed: int) -> None:
     seed
         Seed of what is random.
     """
-    process = subprocess.Popen(
-        command("metasage.baselines", name),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C is for the parent, which ends the child
-    )
+    process = start("metasage.baselines", name, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     assert process.stdout is not None
     lines: queue.Queue[bytes | None] = queue.Queue()

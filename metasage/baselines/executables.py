@@ -27,6 +27,7 @@ from metasage.problems.cvrp import Cvrp
 from metasage.problems.limits import exact_units
 from metasage.problems.op import Op
 from metasage.problems.scaling import units_above, with_whole_lengths
+from metasage.runtime.processes import start_program
 
 # Units of the side of the square around all nodes where lengths are not whole.
 _RESOLUTION = 1_000_000
@@ -52,14 +53,7 @@ class Program(Baseline):
         """Run the program in a folder, and say whether it was done in time."""
         program = shutil.which(self.program)
         assert program is not None
-        process = subprocess.Popen(
-            [program, *arguments],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for us, who end it
-        )
+        process = start_program([program, *arguments], folder)
         try:
             process.wait(timeout=track.left())
         except subprocess.TimeoutExpired:

@@ -49,11 +49,11 @@ def evaluate(
 
     The method is greedy unless another is named.
     """
-    from metasage.cli.output import INTERRUPTED, write_json
+    from metasage.cli.output import write_json
     from metasage.errors import MetasageError
     from metasage.io import read_instances
     from metasage.numbers import require_time_limit
-    from metasage.runtime.interrupts import interruptible
+    from metasage.runtime.interrupts import INTERRUPTED, interruptible
     from metasage.solving.evaluate import evaluate as evaluate_all
 
     options.require_targets(json, sources=(*files, references))
@@ -64,6 +64,11 @@ def evaluate(
     known = None
     if references is not None:
         known = _read_references(references, left if limit is None else min(limit, left), offset)
+
+    def tell(index: int, result: Result) -> None:
+        label = result.instance.title if len(files) > 1 else f"#{index}"
+        typer.echo(f"{label}  {result.objective:.4f}  {result.seconds:.2f} s")
+
     # From here on an interrupt ends the search, and what was found is written.
     with interruptible():
         outcome = evaluate_all(
@@ -87,10 +92,10 @@ def evaluate(
             threads=threads,
             device=device,
             max_memory=options.in_bytes(max_memory),
-            listener=None if quiet or json == "-" else _print_one,
+            listener=None if quiet or json == "-" else tell,
         )
-        name = files[0] if len(files) > 1 else _name(files[0])
-        result: dict[str, Any] = {"set": name} | outcome.to_dict()
+        names = [_name(file) for file in files]
+        result: dict[str, Any] = {"set": names if len(files) > 1 else names[0]} | outcome.to_dict()
         if known is not None:
             result["gap"] = outcome.gap(known)
         if json is not None:
@@ -98,16 +103,12 @@ def evaluate(
         if not quiet and json != "-" and outcome.mean is not None:
             shown = "" if result.get("gap") is None else f", gap {100 * result['gap']:.2f}%"
             typer.echo(
-                f"{name}: mean objective {outcome.mean:.4f} over "
+                f"{', '.join(names)}: mean objective {outcome.mean:.4f} over "
                 f"{len(outcome.results)} instances{shown}, {sum(outcome.seconds):.1f} s"
             )
     if outcome.failure:
         raise MetasageError(outcome.failure)
     return INTERRUPTED if outcome.interrupted else 0
-
-
-def _print_one(index: int, result: Result) -> None:
-    typer.echo(f"#{index}  {result.objective:.4f}  {result.seconds:.2f} s")
 
 
 def _name(file: str) -> str:

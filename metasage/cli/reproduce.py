@@ -51,9 +51,10 @@ def reproduce(
     from dataclasses import replace
     from pathlib import Path
 
-    from metasage.cli.output import INTERRUPTED, print_table, write_json
+    from metasage.cli.output import print_table, write_json
     from metasage.experiments import EXPERIMENTS, get_experiment
     from metasage.experiments.bench import Bench
+    from metasage.runtime.interrupts import INTERRUPTED
 
     if name == "list":
         rows = [[e.name, e.shows, e.source] for e in EXPERIMENTS.values()]

@@ -61,13 +61,13 @@ def solve(
     Under a time limit local search works alone unless an option asks for the network;
     without one the method is sage, and local search follows.
     """
-    from metasage.cli.output import INTERRUPTED, print_summary, shown_progress, write_json
+    from metasage.cli.output import print_summary, shown_progress, write_json
     from metasage.errors import MetasageError
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.numbers import require_finite, require_time_limit
     from metasage.plotting import require_picture_suffix, require_places
     from metasage.problems.cvrp import with_vehicles
-    from metasage.runtime.interrupts import interruptible
+    from metasage.runtime.interrupts import INTERRUPTED, interruptible
     from metasage.runtime.started import STARTED
     from metasage.solving.clock import picture_reserve
     from metasage.solving.solve import solve as solve_instance
@@ -123,11 +123,11 @@ def solve(
             writers.append(partial(result.plot, plot))
         if plot_curve is not None:
             writers.append(partial(result.plot_curve, plot_curve))
-        failures = []
+        failures: list[Exception] = []
         for write in writers:
             try:
                 write()
-            except MetasageError as error:  # the others may still be written
+            except (MetasageError, OSError) as error:  # the others may still be written
                 failures.append(error)
         if not quiet and json != "-":
             print_summary(result, best_known)

@@ -6,7 +6,8 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from metasage.cli.output import INTERRUPTED, set_threads
+from metasage.cli.output import set_threads
+from metasage.runtime.interrupts import INTERRUPTED
 
 app = typer.Typer(
     help="Train networks (pomo, symnco) and their scale meta-learners (sml).", rich_markup_mode=None

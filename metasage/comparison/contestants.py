@@ -15,7 +15,7 @@ from metasage.baselines.base import BaselineError, Listener, Outcome
 from metasage.comparison.contests import Contestant
 from metasage.errors import InputError
 from metasage.problems import Instance, Solution
-from metasage.runtime.processes import command
+from metasage.runtime.processes import start
 from metasage.solving.callbacks import Callbacks
 from metasage.solving.names import IMPROVE
 from metasage.solving.record import NETWORK
@@ -34,11 +34,7 @@ LOCAL_SEARCH = "local-search"
 def seconds_to_load(module: str) -> float:
     """Measure, once, how long a new process takes to load a module of this package."""
     began = time.monotonic()
-    subprocess.run(
-        command(module),
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C is for the comparison
-    )
+    start(module, stdin=subprocess.DEVNULL, stdout=None, stderr=subprocess.DEVNULL).wait()
     return time.monotonic() - began
 
 

@@ -13,7 +13,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
 
-_flags: list[threading.Event] = []
+INTERRUPTED = 130
+"""Exit code of a program that was told to stop."""
+
+
+class _Flag:
+    """Not an event of `threading`: whose lock a second signal would wait for, for ever."""
+
+    def __init__(self, raised: bool) -> None:
+        self.raised = raised
+
+    def is_raised(self) -> bool:
+        return self.raised
+
+
+_flags: list[_Flag] = []
 
 
 @dataclass(frozen=True)
@@ -61,7 +75,7 @@ class Interrupted(KeyboardInterrupt):
 def end_work() -> bool:
     """Ask all interruptible work of this process to end; say whether there is any."""
     for flag in _flags:
-        flag.set()
+        flag.raised = True
     return bool(_flags)
 
 
@@ -72,10 +86,8 @@ def interruptible() -> Iterator[Callable[[], bool]]:
     Yields the question whether the user did. Handlers that a program has installed are
     left alone; they may call `end_work`, as those of the command line do.
     """
-    flag = threading.Event()
     # What came while an enclosing block was at work is meant for this one, too.
-    if any(outer.is_set() for outer in _flags):
-        flag.set()
+    flag = _Flag(any(outer.raised for outer in _flags))
     _flags.append(flag)
     takes_over = (
         threading.current_thread() is threading.main_thread()
@@ -84,7 +96,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
     if takes_over:
         signal.signal(signal.SIGINT, _ask)
     try:
-        yield flag.is_set
+        yield flag.is_raised
     finally:
         if takes_over:
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import wait
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
+from functools import partial
 from typing import Any
 
 from metasage import __version__
@@ -19,9 +17,9 @@ from metasage.errors import InfeasibleError, InputError
 from metasage.numbers import require_count
 from metasage.problems import Instance, Solution, require_feasible
 from metasage.runtime.interrupts import interruptible
-from metasage.runtime.processes import leave_with_parent
 from metasage.runtime.resources import available_cores, free_memory
 from metasage.runtime.timing import WHILE_WAITING
+from metasage.runtime.workers import WorkerDied, Workers
 from metasage.solving.result import Result
 from metasage.solving.solve import solve
 
@@ -136,14 +134,21 @@ def evaluate(
     """
     chosen = _chosen(instances, offset, limit)
     require_count("jobs", jobs)
-    common = {"method": _default(method, options), "time_limit": time_limit, "improve": improve}
+    common: dict[str, Any] = {
+        "method": _default(method, options),
+        "time_limit": time_limit,
+        "improve": improve,
+    }
     common |= _divided(options, jobs)
     common["model"] = _loaded(common.get("model"), chosen)
     results: list[Result] = []
     failure, ended = "", False
-    with interruptible() as interrupted, _solver(jobs, interrupted) as solve_all:
+    with (
+        interruptible() as interrupted,
+        closing(_results(chosen, partial(solve, **common), jobs, interrupted)) as found,
+    ):
         try:
-            for result in solve_all([_Work(instance, common) for instance in chosen]):
+            for result in found:
                 if result.interrupted:
                     ended = True
                     break
@@ -155,7 +160,7 @@ def evaluate(
                     break
         except KeyboardInterrupt:
             ended = True
-        except BrokenProcessPool:
+        except WorkerDied:
             failure = (
                 f"a process died after {len(results)} of {len(chosen)} instances, most likely "
                 "for want of memory: try fewer --jobs."
@@ -185,7 +190,8 @@ def _chosen(
         try:
             require_feasible(instance)
         except InfeasibleError as error:
-            raise InfeasibleError(f"{instance.name or f'#{index}'}: {error}") from None
+            name = instance.title if instance.name else f"#{index}"
+            raise InfeasibleError(f"{name}: {error}") from None
     return chosen
 
 
@@ -223,46 +229,19 @@ def _one_or_all(values: list[Any]) -> Any:
     return values[0] if len(set(values)) == 1 else values
 
 
-@dataclass(frozen=True)
-class _Work:
-    instance: Instance
-    options: dict[str, Any]
-
-
-def _solve_one(work: _Work) -> Result:
-    return solve(work.instance, **work.options)
-
-
-def _begin_worker() -> None:
-    """Leave Ctrl-C to the process that started this one, and end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    leave_with_parent()
-
-
-@contextmanager
-def _solver(
-    jobs: int, interrupted: Callable[[], bool]
-) -> Iterator[Callable[[list[_Work]], Iterator[Result]]]:
+def _results(
+    instances: list[Instance],
+    search: Callable[[Instance], Result],
+    jobs: int,
+    interrupted: Callable[[], bool],
+) -> Generator[Result, None, None]:
+    """Search one instance after another, or several side by side; results keep their order."""
     if jobs == 1:
-        yield lambda work: map(_solve_one, work)
+        yield from map(search, instances)
         return
-    # Forked processes would share torch's and OpenMP's thread pools, and hang.
-    others = set(active_children())
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
-
-    def solve_all(work: list[_Work]) -> Iterator[Result]:
-        for future in [pool.submit(_solve_one, one) for one in work]:
+    with Workers(min(jobs, len(instances)), search) as workers:
+        for future in [workers.submit(instance) for instance in instances]:
             while not wait([future], WHILE_WAITING).done:
                 if interrupted():
                     raise KeyboardInterrupt
             yield future.result()
-
-    is_over = False
-    try:
-        yield solve_all
-        is_over = not interrupted()
-    finally:
-        pool.shutdown(wait=is_over, cancel_futures=True)
-        for process in set(active_children()) - others:
-            process.terminate()  # whatever it is at
-            process.join()

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from metasage.errors import InputError
+from metasage.io.files import quoted
 from metasage.policies.foreign import attention_model, pomo, rl4co
 from metasage.policies.foreign.pickled import load_pickled
 from metasage.policies.foreign.tensors import Tensors
@@ -54,7 +55,7 @@ def import_checkpoint(path: str | Path, problem: str | None = None) -> Model:
             guess = pomo.guess_problem(tensors)
         else:
             first = next(iter(state), "none")
-            raise InputError(f"no known network has these tensors (the first is '{first}').")
+            raise InputError(f"no known network has these tensors (the first is {quoted(first)}).")
         known = _from_arguments(path) or guess
         if problem is not None and known not in (None, get_problem(problem).name):
             raise InputError(f"the network was trained for {known} and not for {problem}.")
@@ -80,7 +81,7 @@ def _state_dict(checkpoint: Any) -> dict[str, Tensor]:
         raise InputError("there is no state dict in this file.")
     for name, tensor in checkpoint.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
-            raise InputError(f"'{name}' is not a tensor.")
+            raise InputError(f"{quoted(str(name))} is not a tensor.")
     return checkpoint
 
 
@@ -90,8 +91,8 @@ def _from_arguments(path: Path) -> str | None:
     if not arguments.is_file():
         return None
     try:
-        name = str(json.loads(arguments.read_text())["problem"])
-    except (OSError, ValueError, KeyError, TypeError):
+        name = str(json.loads(arguments.read_bytes())["problem"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     # 'pctsp_det' and 'op_dist' name a problem and its kind of prizes.
     name = name.split("_")[0]

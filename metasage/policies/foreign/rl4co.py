@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from metasage.policies.config import PolicyConfig
-from metasage.policies.foreign.pickled import Inert
+from metasage.policies.foreign.inert import Inert
 from metasage.policies.foreign.tensors import Tensors
 
 MARK = "encoder.net.layers.0.0.module.Wqkv.weight"
@@ -32,7 +32,7 @@ def guess_problem(tensors: Tensors, checkpoint: Any) -> str | None:
     settings = checkpoint.get("hyper_parameters")
     environment = settings.get("env") if isinstance(settings, dict) else None
     if isinstance(environment, Inert):
-        name = type(environment).__name__.removesuffix("Env").lower()
+        name = environment.kind.rpartition(".")[2].removesuffix("Env").lower()
         return name if name in ("cvrp", "op") else None
     return None
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from metasage.errors import InputError
+from metasage.io.files import quoted
 
 
 class Tensors:
@@ -38,6 +39,8 @@ class Tensors:
             raise InputError(
                 f"the tensor '{name}' has the shape {tuple(tensor.shape)} and not {shape}."
             )
+        if not tensor.is_floating_point():
+            raise InputError(f"the tensor '{name}' holds {tensor.dtype} and not real numbers.")
         if not torch.isfinite(tensor).all():
             raise InputError(f"the tensor '{name}' holds a value that is not a finite number.")
         self._taken.add(name)
@@ -79,4 +82,4 @@ class Tensors:
         """Refuse the checkpoint if a tensor was not taken."""
         left = sorted(set(self._state) - self._taken)
         if left:
-            raise InputError(f"the tensor '{left[0]}' has no place in a known network.")
+            raise InputError(f"the tensor {quoted(left[0])} has no place in a known network.")

@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -25,8 +26,9 @@ from metasage.cli import (
     solve,
     train,
 )
-from metasage.cli.output import INTERRUPTED
-from metasage.errors import MetasageError, MetasageWarning
+from metasage.cli.streams import visible_streams
+from metasage.errors import MetasageError, MetasageWarning, visible
+from metasage.runtime.interrupts import INTERRUPTED
 
 # Typer's own errors descend from it, but it is not exported.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -72,7 +74,7 @@ app.add_typer(train.app, name="train")
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code."""
     usual = warnings.formatwarning
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), visible_streams():
         _show_warnings("--quiet" not in arguments)
         try:
             return _run(arguments)
@@ -81,9 +83,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    # Not as typer runs commands: it takes interrupts and broken pipes for its own.
+    command = typer.main.get_command(app)
     try:
         # Without any argument the user wants to know what there is.
-        result = app(args=arguments or ["--help"], standalone_mode=False, prog_name="metasage")
+        with command.make_context("metasage", list(arguments) or ["--help"]) as context:
+            result = command.invoke(context)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except MetasageError as error:
@@ -92,9 +97,6 @@ def _run(arguments: Sequence[str]) -> int:
         message = getattr(error, "format_message", error.__str__)()
         return _complain(" ".join(message.split()))
     except typer.Exit as stop:
-        # Typer's answer to an interrupt that no command has caught.
-        if stop.exit_code == INTERRUPTED:
-            return _complain("interrupted.", INTERRUPTED)
         return stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted.", INTERRUPTED)
@@ -114,7 +116,7 @@ def _show_warnings(wanted: bool) -> None:
 
     def line(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> str:
         if issubclass(category, MetasageWarning):
-            return f"metasage: warning: {message}\n"
+            return f"metasage: warning: {visible(str(message))}\n"
         return usual(message, category, *place, **rest)
 
     warnings.simplefilter("once" if wanted else "ignore", MetasageWarning)
@@ -122,5 +124,6 @@ def _show_warnings(wanted: bool) -> None:
 
 
 def _complain(sentence: str, exit_code: int = 2) -> int:
-    sys.stderr.write(f"metasage: {sentence}\n")
+    with suppress(OSError):  # nobody hears it, but the exit code tells
+        sys.stderr.write(f"metasage: {sentence}\n")
     return exit_code

@@ -10,6 +10,8 @@ import typer
 
 from metasage.cli import options
 from metasage.cli.options import Json
+from metasage.cli.streams import console
+from metasage.errors import visible
 
 if TYPE_CHECKING:
     from metasage.comparison.contests import Contest
@@ -51,15 +53,14 @@ def compare(
     quiet: options.Quiet = False,
 ) -> int:
     """Compare our methods with the installed baselines, one after another."""
-    from rich.console import Console
     from rich.markup import escape
 
-    from metasage.cli.output import INTERRUPTED, short, write_json
+    from metasage.cli.output import short, write_json
     from metasage.comparison.compare import compare as compare_all
     from metasage.io import read_best_known, read_instance
     from metasage.numbers import require_time_limit
     from metasage.plotting import require_picture_suffix
-    from metasage.runtime.interrupts import interruptible
+    from metasage.runtime.interrupts import INTERRUPTED, interruptible
 
     require_time_limit(time_limit)
     if plot is not None:
@@ -69,12 +70,12 @@ def compare(
     known: Sequence[Any] = best_known or [
         read_best_known(file, instance) for file, instance in zip(files, instances, strict=True)
     ]
-    console = Console(stderr=True, quiet=quiet or not sys.stderr.isatty())
-    with console.status("") as status:
+    shown = console(sys.stderr, quiet=quiet or not sys.stderr.isatty())
+    with shown.status("") as status:
 
         def tell(instance: Instance, solver: str, objective: float | None, seconds: float) -> None:
             found = "" if objective is None else f", best {short(objective)} after {seconds:.1f} s"
-            name = escape(f"{instance.name}: {solver}")
+            name = escape(f"{instance.title}: {visible(solver)}")
             status.update(f"{name}, {time_limit:g} s{found}")
 
         comparison = compare_all(
@@ -100,11 +101,9 @@ def compare(
 
 
 def _print_tables(contests: Sequence[Contest], summary: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    # Names of instances and notes of solvers are no markup.
-    console = Console(highlight=False, markup=False)
+    shown = console(sys.stdout)
     for contest in contests:
         table = Table(title=_title(contest), title_justify="left")
         table.add_column("solver", no_wrap=True)
@@ -116,29 +115,30 @@ def _print_tables(contests: Sequence[Contest], summary: list[dict[str, Any]]) ->
         for entry in contest.entries:
             found = entry.outcome
             table.add_row(
-                entry.solver,
+                visible(entry.solver),
                 "failed" if found is None else f"{found.objective:.10g}",
                 _percent(contest.gap(entry)),
                 "" if found is None else f"{found.seconds:.1f}",
-                entry.note,
+                visible(entry.note),
             )
-        console.print(table)
+        shown.print(table)
     if len(contests) > 1:
         table = Table(title=f"{len(contests)} files", title_justify="left")
         for column in ("solver", "solved", "mean gap", "wins"):
             table.add_column(column, justify="left" if column == "solver" else "right")
         for row in summary:
             gap = _percent(row["mean_gap"])
-            table.add_row(row["solver"], str(row["solved"]), gap, str(row["wins"]))
-        console.print(table)
+            table.add_row(visible(row["solver"]), str(row["solved"]), gap, str(row["wins"]))
+        shown.print(table)
 
 
 def _title(contest: Contest) -> str:
     instance = contest.instance
-    title = f"{instance.name or contest.file}: {instance.problem.name} of {instance.size} nodes"
+    name = instance.title if instance.name else visible(contest.file)
+    title = f"{name}: {instance.problem.name} of {instance.size} nodes"
     if contest.best_known is not None:
         value, source = contest.best_known
-        title += f", best known {value:.10g} ({source})"
+        title += f", best known {value:.10g} ({visible(source)})"
     return title
 
 

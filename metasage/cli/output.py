@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from metasage.cli.streams import console
+from metasage.errors import visible
 from metasage.numbers import plain
 from metasage.runtime.started import STARTED
 from metasage.solving.callbacks import Callbacks
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
     from metasage.problems import Instance, Solution
     from metasage.solving.result import Result
 
-INTERRUPTED = 130
-"""Exit code of a program that was told to stop."""
+# Longest name or cell, and longest value of a fact, that is printed.
+_LONGEST_NAME, _LONGEST_VALUE = 200, 2000
 
 
 def number(value: float | None) -> float | int | None:
@@ -41,16 +43,17 @@ def write_json(value: Mapping[str, Any], target: str) -> None:
 
 def print_facts(facts: Mapping[str, Any]) -> None:
     """Print names and values in two columns."""
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        typer.echo(f"{name:<{width}}  {value}")
+    texts = {visible(name, _LONGEST_NAME): str(value) for name, value in facts.items()}
+    width = max(map(len, texts))
+    for name, text in texts.items():
+        typer.echo(f"{name:<{width}}  {visible(text, _LONGEST_VALUE)}")
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
     """Print rows under headings, in aligned columns."""
     if title:
         typer.echo(title)
-    lines = [columns, *rows]
+    lines = [columns, *([visible(text, _LONGEST_NAME) for text in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (f"{text:<{width}}" for text, width in zip(line, widths, strict=True))
@@ -74,7 +77,7 @@ def print_summary(result: Result, best_known: float | None) -> None:
 
     instance, settings = result.instance, result.settings
     gap = "" if best_known is None else f" ({in_percent(result.objective, best_known)})"
-    line = f"{instance.name}: objective {number(result.objective)}{gap}"
+    line = f"{instance.title}: objective {number(result.objective)}{gap}"
     facts: dict[str, Any] = {}
     if not instance.problem.single_tour:
         facts["routes"] = len([route for route in result.best.routes if route])
@@ -112,10 +115,8 @@ class Progress(Callbacks):
     def __init__(
         self, time_limit: float | None, iterations: int | None, best_known: float | None = None
     ) -> None:
-        from rich.console import Console
-
         self.time_limit, self.iterations, self.best_known = time_limit, iterations, best_known
-        self.status = Console(stderr=True).status("")
+        self.status = console(sys.stderr).status("")
         self.stage = ""
         self.objective: float | None = None
 

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
 
-.PHONY: demo test fuzz lint types stubs clean
+.PHONY: demo test fuzz sanitize lint types stubs clean
 
 demo: $(BUILT)
 	mkdir -p demo
@@ -24,6 +24,22 @@ test: lint types
 fuzz: export OMP_WAIT_POLICY = PASSIVE
 fuzz: $(BUILT)
 	$(BIN)/python -m fuzz
+
+# The extension once more, with the sanitizers of addresses and undefined behaviour, in an
+# environment of its own that borrows all other packages; then the tests that enter C++.
+SANITIZED := build/sanitize
+sanitize: export LD_PRELOAD = $(shell c++ -print-file-name=libasan.so)
+sanitize: export ASAN_OPTIONS = detect_leaks=0
+sanitize: export OMP_WAIT_POLICY = PASSIVE
+sanitize: $(SANITIZED)/.built
+	$(SANITIZED)/bin/python -P -m pytest -q -x -o pythonpath= tests/native tests/rollout tests/improve
+
+$(SANITIZED)/.built: $(BUILT)
+	test -x $(SANITIZED)/bin/python || $(PYTHON) -m venv --without-pip $(SANITIZED)
+	realpath $(VENV)/lib/python*/site-packages > $$(echo $(SANITIZED)/lib/python*/site-packages)/borrowed.pth
+	LD_PRELOAD= $(BIN)/pip --python $(SANITIZED)/bin/python install --quiet --no-build-isolation --no-deps \
+		--force-reinstall -C cmake.define.METASAGE_SANITIZERS=address,undefined .
+	touch $@
 
 lint: $(BUILT)
 	$(BIN)/ruff check .

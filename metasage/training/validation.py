@@ -20,7 +20,7 @@ from metasage.problems.batch import Batch
 from metasage.problems.layout import Layout
 from metasage.problems.sets import generate
 from metasage.rollout.interface import DeadlineReached, DecoderInputs, Engine, Request
-from metasage.rollout.torch_engine import likeliest_starts
+from metasage.rollout.starts import likeliest_starts, reachable_starts
 from metasage.runtime.interrupts import ENDLESS, Patience
 from metasage.training.settings import TrainingSettings
 from metasage.training.step import training_decoding
@@ -82,7 +82,7 @@ class Validator:
         return self._row({})
 
     def _count(self, size: int) -> int:
-        known = _references(self.settings.problem, size)
+        known = references(self.settings.problem, size)
         return self.settings.validation_count if known is None else len(known)
 
     def _row(self, found: dict[int, float]) -> dict[str, Any]:
@@ -165,11 +165,12 @@ def _all_starts(policy: AttentionPolicy, batch: Batch, inputs: DecoderInputs, si
     if policy.config.starts == "free":
         return likeliest_starts(batch, inputs, size)
     first = int(policy.config.rules.has_depot)
-    return torch.arange(first, first + size, device=batch.device).expand(batch.num_instances, -1)
+    nodes = torch.arange(first, first + size, device=batch.device)
+    return reachable_starts(batch, nodes.expand(batch.num_instances, -1))
 
 
 @cache
-def _references(problem: str, size: int, layout: Layout = "uniform") -> list[float] | None:
+def references(problem: str, size: int, layout: Layout = "uniform") -> list[float] | None:
     """Objectives of a strong solver on the validation instances, if they are known."""
     known = json.loads((files("metasage.training") / "references.json").read_text())
     row: list[float] | None = known["values"].get(reference_name(problem, size, layout))
@@ -183,7 +184,7 @@ def reference_name(problem: str, size: int, layout: Layout) -> str:
 
 def reference(problem: str, size: int, count: int, layout: Layout = "uniform") -> float | None:
     """Mean objective of a strong solver on the validation instances, if it is known."""
-    row = _references(problem, size, layout)
+    row = references(problem, size, layout)
     # A set of another count is another set.
     return None if row is None or len(row) != count else sum(row) / count
 

@@ -29,8 +29,16 @@ void raise_if_any(const Fault &fault) {
         case Fault::incomplete:
             throw std::invalid_argument(rollout + " is not complete after " + step + " steps.");
         case Fault::undefined:
-            throw std::invalid_argument(rollout + " has no probabilities at step " + step +
-                                        ": the network's outputs are not all finite.");
+            throw NotFinite(rollout + " has no probabilities at step " + step + ".");
+    }
+}
+
+// Lets C++'s NotFinite arrive in Python as the class of the same name.
+void translate(const std::exception_ptr &thrown, void *python_class) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const NotFinite &error) {
+        PyErr_SetString(static_cast<PyObject *>(python_class), error.what());
     }
 }
 
@@ -203,6 +211,8 @@ nb::tuple attention_backward(nb::kwargs values) {
 NB_MODULE(_native, module) {
     module.doc() = "Rollout kernels of metasage.";
     module.attr("block") = metasage::BLOCK_OF_ROLLOUTS;
+    nb::object not_finite = nb::module_::import_("metasage.errors").attr("NotFinite");
+    nb::register_exception_translator(metasage::translate, not_finite.release().ptr());
     // Signatures are what the stub metasage/_native.pyi is made of.
     module.def("rollout", &metasage::rollout,
                nb::sig("def rollout(**arguments: typing.Any) -> dict[str, typing.Any]"),

@@ -130,6 +130,8 @@ class GradientAdaptation(Guided):
                 weights[:, part],
                 task.patience,
             )
+            if not loss.requires_grad:  # every step was given
+                continue
             with one_thread():
                 found = torch.autograd.grad(
                     loss, self.parameters, allow_unused=True, retain_graph=first + step < every

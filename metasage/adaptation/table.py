@@ -10,6 +10,7 @@ import torch
 from metasage.adaptation.method import Strategy
 from metasage.adaptation.resources import one_thread
 from metasage.adaptation.task import Task
+from metasage.errors import NotFinite
 from metasage.problems import Solution
 from metasage.rollout.interface import DeadlineReached, EdgeBonus, Rollouts
 from metasage.rollout.torch_engine import StepDecoder
@@ -62,6 +63,8 @@ class TableAdaptation(Strategy):
             chosen = torch.full((rows, 1), node, device=task.batch.device)
             if step > 0 or not given:
                 log_p = decoder.log_probabilities(chosen)[:, 0, node]
+                if not log_p.isfinite().all():
+                    raise NotFinite(f"the network has no probabilities at step {step}.")
                 if current >= 0:
                     edges.append((current, node))
                     bonuses.append((math.log(self.strength) - self.exponent * log_p).clamp(min=0.0))

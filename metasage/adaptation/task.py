@@ -25,7 +25,7 @@ from metasage.rollout.interface import (
     Rollouts,
 )
 from metasage.rollout.random import instance_seeds
-from metasage.rollout.torch_engine import likeliest_starts
+from metasage.rollout.starts import likeliest_starts, reachable_starts
 from metasage.runtime.interrupts import ENDLESS, Patience
 from metasage.runtime.resources import free_memory
 from metasage.runtime.timing import CHUNK_STEPS
@@ -152,7 +152,7 @@ class Task:
                 order = torch.randperm(len(nodes), generator=generator)
                 nodes = order[:count].sort().values
             taken = nodes[torch.arange(count) % len(nodes)] + first
-            return taken.expand(rows, -1).to(device)
+            return reachable_starts(self.batch, taken.expand(rows, -1).to(device))
         if greedy and count > 1:
             return likeliest_starts(self.batch, self.inputs, count)
         return None

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from metasage.errors import NotFinite
+
 
 @dataclass(frozen=True)
 class Update:
@@ -79,7 +81,9 @@ class Adam:
 
     @torch.no_grad()
     def descend(self, gradient: Tensor) -> None:
-        """Take a step against a gradient."""
+        """Take a step against a gradient; from one that is not finite, keep away."""
+        if not gradient.isfinite().all():
+            raise NotFinite("the gradient is not finite.")
         gradient = gradient.to(self.parameters) + self.weight_decay * self.parameters
         self.steps += 1
         self.mean.lerp_(gradient, 1 - 0.9)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 import metasage._native as _native
+from metasage.errors import NotFinite
 from metasage.problems.batch import Batch
 from metasage.rollout.interface import (
     Adapter,
@@ -87,6 +88,8 @@ class NativeEngine(Engine):
         )
         if not found["finished"]:
             raise DeadlineReached
+        if not np.isfinite(found["log_likelihood"]).all():
+            raise NotFinite("the network has no probabilities for some rollouts.")
         return Rollouts(
             torch.from_numpy(found["actions"]).long(),
             torch.from_numpy(found["steps"]).long(),

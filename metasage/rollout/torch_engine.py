@@ -8,6 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from metasage.errors import NotFinite
 from metasage.problems.batch import Batch
 from metasage.rollout.interface import (
     DeadlineReached,
@@ -60,8 +61,11 @@ class TorchEngine(Engine):
             scored = active.clone()
             scored[:, : request.rollouts] &= step >= num_given
             scored[:, request.rollouts :] &= step > 0 or first_scored
-            chosen = log_p.gather(-1, nodes.unsqueeze(-1)).squeeze(-1).double()
-            log_likelihood += chosen.where(scored, 0.0)
+            chosen = log_p.gather(-1, nodes.unsqueeze(-1)).squeeze(-1).double().where(scored, 0.0)
+            # Without this look, a rollout that goes where it must not would never end.
+            if not chosen.isfinite().all():
+                raise NotFinite(f"the network has no probabilities at step {step}.")
+            log_likelihood += chosen
             steps += active
             decoder.step(nodes)
             actions.append(nodes)
@@ -292,6 +296,8 @@ def _add_eta_sums(
         log_likelihood = _log_likelihood(
             batch, inputs, tracked, result.actions, result.first_scored, request.patience
         )
+        if not log_likelihood.requires_grad:  # every step was given
+            return
         centre = 0.0 if request.centre is None else request.centre.unsqueeze(1).to(result.cost)
         chosen = torch.arange(result.cost.shape[1], device=batch.device) < request.rollouts
         sums = request.eta_sums
@@ -303,15 +309,3 @@ def _add_eta_sums(
             weighted = (log_likelihood * weights.to(log_likelihood.dtype)).sum()
             (gradient,) = torch.autograd.grad(weighted, eta, retain_graph=True)
             total += gradient.to(total)
-
-
-@torch.no_grad()
-def likeliest_starts(batch: Batch, inputs: DecoderInputs, count: int) -> Tensor:
-    """Return the most probable first nodes, shape (instances, count).
-
-    Where fewer are allowed they go round.
-    """
-    log_p = StepDecoder(batch, inputs, Decoding(), 1).log_probabilities().squeeze(1)
-    allowed = int(torch.isfinite(log_p).sum(dim=1).min())
-    order = log_p.argsort(dim=1, descending=True, stable=True)
-    return order[:, torch.arange(count, device=order.device) % allowed]

@@ -15,7 +15,7 @@ from metasage.adaptation.loop import Loop
 from metasage.adaptation.method import Method, Strategy
 from metasage.adaptation.resources import encoding_seconds, require_device
 from metasage.adaptation.task import Task
-from metasage.errors import NetworkLeftOut, TooLarge
+from metasage.errors import NetworkLeftOut, NotFinite, TooLarge
 from metasage.improve import Improver
 from metasage.policies.library import default_model, find_model
 from metasage.policies.model import Model
@@ -134,7 +134,7 @@ def search_with_network(
     if improver is not None and is_memetic:
         polish = partial(improver.polish, patience=patience)
     strategy: Strategy | None = None
-    before, is_too_large = record.best, False
+    before, is_explained = record.best, False
     with _torch_threads(network.engine.threads):
         try:
             strategy = method.start(_task(network, method, record, patience, seed))
@@ -145,10 +145,13 @@ def search_with_network(
             if improver is None:
                 raise
             _warn(f"{error} Local search goes on alone.")
-            strategy, is_too_large = None, True
+            strategy, is_explained = None, True
+        except NotFinite as error:  # what was found before is kept
+            _warn(f"{instance.title}: {error} The network's part ends here.")
+            is_explained = True
     if strategy is not None and record.best is not before and record.check is not None:
         record.end(record.check.objective)
-    elif record.iteration == 0 and not is_too_large and not record.is_over():
+    elif record.iteration == 0 and not is_explained and not record.is_over():
         _warn(f"{instance.title}: there was no time for the network.")
     chosen = {"iterations": horizon} | ({} if strategy is None else strategy.chosen())
     about = network.about(problem)

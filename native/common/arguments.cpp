@@ -45,7 +45,7 @@ void Arguments::check_finite(const std::string &name, const float *numbers, size
         std::memcpy(&bits, numbers + i, sizeof(bits));
         largest = std::max(largest, bits & ~SIGN);
     }
-    if (largest >= INFINITE) refuse(name + " holds numbers that are not finite.");
+    if (largest >= INFINITE) throw NotFinite(name + " holds numbers that are not finite.");
 }
 
 void Arguments::check_shape(const std::string &name, const Shape &found, const Shape &expected) {

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ namespace metasage {
 using Shape = std::vector<int64_t>;
 
 [[noreturn]] void refuse(const std::string &sentence);
+
+// Numbers of a network with which nothing can be computed: metasage.errors.NotFinite in Python.
+struct NotFinite : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 std::string to_text(const Shape &shape);
 
 class Arguments {

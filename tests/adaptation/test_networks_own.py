@@ -70,9 +70,6 @@ def test_from_a_size_on_a_network_may_suggest_near_nodes():
     assert many.best == solve_alone(instances[1], Greedy(neighbours=10), model=made_model()).best
     every = solve_alone(instances[1], Greedy(neighbours=30), model=model)
     assert every.best == solve_alone(instances[1], Greedy(), model=made_model()).best
-    for wrong in (["x", 1], 5, [1]):
-        with pytest.raises(InputError, match=r"near nodes that .* are not understood"):
-            made_model({"near": wrong}).near(10)
 
 
 def test_settings_of_a_network_are_those_of_default_where_nothing_is_said():

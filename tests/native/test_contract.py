@@ -7,6 +7,7 @@ import pytest
 from decoder_reference import PROBLEMS, make_case, rollout_arguments
 
 from metasage import _native
+from metasage.errors import NotFinite
 
 FIELDS = ("actions", "log_likelihood", "cost", "steps")
 
@@ -169,7 +170,7 @@ def test_a_start_out_of_reach_is_refused():
 def test_numbers_that_are_not_finite_are_refused(name, number):
     case = make_case("cvrp", instances=1)
     case[name].flat[7] = number
-    with pytest.raises(ValueError, match=f"{name} holds numbers that are not finite"):
+    with pytest.raises(NotFinite, match=f"{name} holds numbers that are not finite"):
         _native.rollout(**rollout_arguments(case, 2))
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from metasage.errors import InputError
 from metasage.problems import Problem, get_problem
+from metasage.values import Range, require_valid
 
-_CHOICES = {
-    "norm": ("instance", "batch"),
-    "starts": ("forced", "free"),
-    "pointer_locality": ("none", "outside", "inside"),
-}
+# Far beyond any network that there is, so that a file cannot speak of endless ones.
+Width = Annotated[int, Range(1, 2**16)]
+Layers = Annotated[int, Range(1, 1000)]
 
 
 @dataclass(frozen=True)
@@ -67,10 +66,10 @@ class PolicyConfig:
     """
 
     problem: str
-    width: int = 128
-    layers: int = 6
-    heads: int = 8
-    hidden: int = 512
+    width: Width = 128
+    layers: Layers = 6
+    heads: Width = 8
+    hidden: Width = 512
     norm: Literal["instance", "batch"] = "instance"
     attention_bias: bool = False
     encoder_combine_bias: bool = True
@@ -81,31 +80,19 @@ class PolicyConfig:
     projection_head: bool = False
     starts: Literal["forced", "free"] = "forced"
     fractional_load: bool = False
-    clip: float = 10.0
+    clip: Annotated[float, Range(1e-3, 1e6)] = 10.0
     pointer_locality: Literal["none", "outside", "inside"] = "none"
     glimpse_locality: bool = False
     encoder_locality: bool = False
     query_skip: bool = False
     query_residual: bool = False
-    neighbours: int = 0
+    neighbours: Annotated[int, Range(0, 10**9)] = 0
 
     def __post_init__(self) -> None:
+        require_valid(self)
         get_problem(self.problem)
-        for name in ("width", "layers", "heads", "hidden"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise InputError(f"{name} is {value} and must be a whole number, at least 1.")
         if self.width % self.heads:
             raise InputError(f"a width of {self.width} does not divide into {self.heads} heads.")
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise InputError(f"{name} '{getattr(self, name)}' is not {' or '.join(choices)}.")
-        if type(self.neighbours) is not int or self.neighbours < 0:
-            raise InputError(
-                f"neighbours is {self.neighbours} and must be a whole number, at least 0."
-            )
-        if not 0 < self.clip < float("inf"):
-            raise InputError(f"clip is {self.clip} and must be positive.")
 
     @property
     def rules(self) -> Problem:

@@ -58,12 +58,7 @@ class Model:
         Of networks that prefer near nodes some lose nothing when they see no others, and
         large instances are faster then.
         """
-        try:
-            neighbours, least = map(int, self.provenance.get("near", (0, 0)))
-        except (TypeError, ValueError):
-            raise InputError(
-                f"the near nodes that {self.name} suggests are not understood."
-            ) from None
+        neighbours, least = self.provenance.get("near", (0, 0))
         return neighbours if 0 < neighbours < nodes and nodes >= least else None
 
     @classmethod
@@ -71,6 +66,7 @@ class Model:
         cls, config: PolicyConfig, state: dict[str, Tensor], provenance: dict[str, Any]
     ) -> Model:
         """Make a model of tensors that must fit the architecture exactly."""
+        _require_room(config, state)
         # Without storage: every weight is replaced, and no random number is drawn.
         with torch.device("meta"):
             policy = AttentionPolicy(config)
@@ -92,6 +88,9 @@ class Model:
                     f"{tuple(own[name].shape)}."
                 )
         weights = {name: _finite(name, given[name], own[name].dtype) for name in given}
+        for name, tensor in weights.items():
+            if name.endswith("running_var") and (tensor < 0).any():
+                raise InputError(f"the tensor '{name}' holds a negative variance.")
         policy.load_state_dict(weights, assign=True)
         return cls(policy.eval().requires_grad_(False), sml, provenance)
 
@@ -109,8 +108,21 @@ class Model:
         write_atomically(path, save(stored, pack(self.config, self.provenance)))
 
 
+def _require_room(config: PolicyConfig, state: dict[str, Tensor]) -> None:
+    """Complain about an architecture that cannot be that of so few and small tensors."""
+    longest = max((max(tensor.shape, default=1) for tensor in state.values()), default=0)
+    if config.layers > len(state):
+        raise InputError(f"{len(state)} tensors are not those of {config.layers} layers.")
+    if max(config.width, config.hidden) > longest:
+        raise InputError(
+            f"no tensor is as wide as the network, {config.width} and {config.hidden}."
+        )
+
+
 def _finite(name: str, tensor: Tensor, dtype: torch.dtype) -> Tensor:
     """Return a copy in the wanted precision, of finite numbers alone."""
+    if tensor.is_floating_point() != dtype.is_floating_point:
+        raise InputError(f"the tensor '{name}' holds {tensor.dtype} and not {dtype}.")
     copied = tensor.to(dtype, copy=True).contiguous()
     if not torch.isfinite(copied).all():
         raise InputError(f"the tensor '{name}' holds a value that is not a finite number.")

@@ -13,8 +13,9 @@ import torch
 from torch import nn
 
 from metasage.errors import InputError, OutsideTraining
+from metasage.io.files import located
 from metasage.policies.library import WEIGHTS
-from metasage.policies.metadata import open_model
+from metasage.policies.metadata import open_model, plain_metadata
 from metasage.policies.model import SML_PREFIX, Model
 from metasage.policies.sml import READINGS, Sml
 
@@ -49,15 +50,13 @@ def find_sml(name_or_path: str, model: Model, *, wanted: bool = True) -> Sml | N
         if found is None and name_or_path == "shipped":
             raise InputError(f"there is no scale meta-learner for the model '{model.name}'.")
         return found
-    path = SHIPPED / (name_or_path + _SUFFIX)
-    if not path.exists():
-        path = Path(name_or_path)
-        if path.suffix != _SUFFIX:
-            known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*" + _SUFFIX)))
-            raise InputError(
-                f"there is no scale meta-learner '{name_or_path}': the package has "
-                f"{known or 'none'}, and a file ends in {_SUFFIX}."
-            )
+    shipped = _shipped()
+    path = shipped.get(name_or_path, Path(name_or_path))
+    if path.suffix != _SUFFIX:
+        raise InputError(
+            f"there is no scale meta-learner '{name_or_path}': the package has "
+            f"{', '.join(shipped) or 'none'}, and a file ends in {_SUFFIX}."
+        )
     found = replace(load_sml(path), name=name_or_path)
     if found.learner.width != model.config.width:
         raise InputError(
@@ -93,13 +92,18 @@ def own_sml(model: Model) -> Sml | None:
     if model.sml:
         tensors = {name.removeprefix(SML_PREFIX): tensor for name, tensor in model.sml.items()}
         return replace(Sml.build("official", tensors, {}), name=model.name)
-    path = SHIPPED / (model.name + _SUFFIX)
-    if not path.exists():
+    path = _shipped().get(model.name)
+    if path is None:
         return None
     found = load_sml(path)
     if found.provenance.get("fingerprint") != fingerprint(model.policy):
         return None  # of an earlier version of the network: it would do harm
     return replace(found, name=model.name)
+
+
+def _shipped() -> dict[str, Path]:
+    """Return the files of the meta-learners that come with the package, by name."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*" + _SUFFIX))}
 
 
 def fingerprint(module: nn.Module) -> str:
@@ -128,14 +132,25 @@ def save_sml(sml: Sml, path: str | Path, dtype: torch.dtype = torch.float32) -> 
 def load_sml(path: str | Path) -> Sml:
     """Read a meta-learner that `save_sml` wrote."""
     with open_model(path, "pt") as file:
-        metadata = file.metadata() or {}
+        about = plain_metadata(file.metadata(), _KEY, path, "scale meta-learner")
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    try:
-        about = json.loads(metadata[_KEY])
-        if about["reading"] not in READINGS:
-            raise ValueError(about["reading"])
-        return Sml.build(about["reading"], tensors, dict(about["provenance"]))
-    except (KeyError, TypeError, ValueError):
-        raise InputError("the file lacks the metadata of a scale meta-learner.", path) from None
-    except InputError as error:
-        raise InputError(error.message, path) from None
+    reading, provenance = about.get("reading"), about.get("provenance")
+    if reading not in READINGS or not isinstance(provenance, dict):
+        raise InputError("the file lacks the metadata of a scale meta-learner.", path)
+    with located(path):
+        if not all(tensor.is_floating_point() for tensor in tensors.values()):
+            raise InputError("a tensor of the scale meta-learner does not hold real numbers.")
+        _require_provenance(provenance)
+        return Sml.build(reading, tensors, provenance)
+
+
+def _require_provenance(provenance: dict[str, Any]) -> None:
+    """Complain about a provenance of which something is used that is not what it should be."""
+    sizes = provenance.get("sizes") or []
+    texts = (provenance.get(name) or "" for name in ("fingerprint", "problem", "model"))
+    if (
+        not isinstance(sizes, list)
+        or any(type(size) is not int for size in sizes)
+        or not all(isinstance(text, str) for text in texts)
+    ):
+        raise InputError("the provenance of the scale meta-learner is not understood.")

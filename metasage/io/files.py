@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import stat
@@ -15,6 +16,10 @@ AnyPath = str | os.PathLike[str]
 
 LARGEST_FILE = 512 * 2**20
 _CHUNK = 2**20
+_PREFIX, _SUFFIX = ".metasage-", ".tmp"
+
+# Folders in which this process has looked for what others left behind.
+_tidied: set[str] = set()
 _LONGEST_QUOTE = 40
 
 
@@ -108,9 +113,11 @@ def require_writable(path: AnyPath) -> None:
 
 
 def _replace(target: str, data: bytes, mode: int | None) -> None:
-    temporary = os.path.join(os.path.dirname(target), f".metasage-{secrets.token_hex(8)}.tmp")
-    # Not tempfile: its files are closed to all others, whatever the umask says.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    folder = os.path.dirname(target)
+    if folder not in _tidied:
+        _tidied.add(folder)
+        _remove_left_behind(folder)
+    descriptor, temporary = _make_temporary(folder)
     try:
         with open(descriptor, "wb") as handle:
             if mode is not None:
@@ -118,11 +125,34 @@ def _replace(target: str, data: bytes, mode: int | None) -> None:
             handle.write(data)
             handle.flush()
             os.fsync(descriptor)
-        os.replace(temporary, target)
+            os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _make_temporary(folder: str) -> tuple[int, str]:
+    """Make a file that is locked until it is closed, so that all know that it is in use."""
+    while True:
+        path = os.path.join(folder, f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
+        # Not tempfile: its files are closed to all others, whatever the umask says.
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, path
+        os.close(descriptor)  # it was removed before it was locked
+
+
+def _remove_left_behind(folder: str) -> None:
+    """Remove what a process that was killed had begun to write."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX):
+                with suppress(OSError), open(entry.path, "rb") as handle:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(entry.path)
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from metasage.errors import InputError
+from metasage.io.locks import Lock
 from metasage.problems import Instance
 from metasage.training.data import StepPlan
 from metasage.training.solved import (
@@ -157,31 +157,16 @@ class Bank:
     @contextmanager
     def _turn(self, path: Path) -> Iterator[None]:
         """Wait while another process makes the same shard, where that can be known."""
-        try:
+        lock = Lock(path)
+        with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_CREAT | os.O_RDWR)
-        except OSError:
-            yield
-            return
-        try:
-            while not _locked(handle):
+            while not lock.take():
                 if self._closing.wait(_PATIENCE):
                     raise Cancelled
+        try:
             yield
         finally:
-            with suppress(OSError):
-                path.unlink()
-            os.close(handle)
-
-
-def _locked(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks: then both make it, and make the same
-        return True
-    return True
+            lock.give_back()
 
 
 def _stacked(rows: Sequence[Actions]) -> Actions:

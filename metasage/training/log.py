@@ -8,7 +8,11 @@ from typing import Any
 
 from metasage.errors import InputError
 from metasage.io import write_atomically
+from metasage.plotting import save_figure
 from metasage.training.run import CURVE, LOG
+
+# Numbers of the log that the picture shows.
+_DRAWN = ("instances", "size", "cost", "imitation", "validation")
 
 
 class RunLog:
@@ -20,14 +24,20 @@ class RunLog:
         Folder of the run.
     step
         Step from which the run goes on.
+    unsaved
+        How many steps a run makes at most before it saves its state again.
     tensorboard
         Whether to write events for TensorBoard, too.
     """
 
-    def __init__(self, folder: Path, step: int, tensorboard: bool = False) -> None:
+    def __init__(self, folder: Path, step: int, unsaved: int, tensorboard: bool = False) -> None:
         self._events: Any = _events(folder / "events") if tensorboard else None
         self.path = folder / LOG
-        kept = [row for row in read_log(folder) if row["step"] <= step]
+        rows = read_log(folder)
+        last = max((row["step"] for row in rows), default=0)
+        if last > step + unsaved:
+            raise InputError(f"the log goes on to step {last}, and the state to {step}.", self.path)
+        kept = [row for row in rows if row["step"] <= step]
         write_atomically(self.path, "".join(json.dumps(row) + "\n" for row in kept))
         self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 - kept open
 
@@ -58,16 +68,37 @@ def _events(folder: Path) -> Any:
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
-    """Read the rows of a log; a last line that was cut off is left out."""
-    rows = []
+    """Read the rows of a log; a last line that was cut off is left out.
+
+    Raises
+    ------
+    InputError
+        If the file holds anything else.
+    """
     path = folder / LOG
-    if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                rows.append(json.loads(line))
-            except json.JSONDecodeError:
-                break
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError(f"the log cannot be read ({error.strerror}).", path) from None
+    rows = []
+    for number, line in enumerate(lines[:-1], 1):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not _is_row(row):
+            raise InputError("this is not a row of a log.", path, number)
+        rows.append(row)
     return rows
+
+
+def _is_row(row: Any) -> bool:
+    """Whether it has a step, and numbers where the picture needs them."""
+    if not isinstance(row, dict) or not isinstance(row.get("step"), int):
+        return False
+    return all(isinstance(row[name], int | float) for name in _DRAWN if name in row)
 
 
 def draw_curve(folder: Path, latest: dict[str, Any] | None = None) -> None:
@@ -83,6 +114,7 @@ def draw_curve(folder: Path, latest: dict[str, Any] | None = None) -> None:
     from matplotlib.figure import Figure
 
     rows = read_log(folder) + ([] if latest is None else [latest])
+    rows = [row for row in rows if "instances" in row]
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     axes.set_xlabel("instances seen")
@@ -99,13 +131,13 @@ def draw_curve(folder: Path, latest: dict[str, Any] | None = None) -> None:
         lines += _lines(right, rows, "imitation", ":", "imitation")
     if lines:
         axes.legend(handles=lines)
-    figure.savefig(folder / CURVE, dpi=120)
+    save_figure(figure, folder / CURVE)
 
 
 def _lines(axes: Any, rows: list[dict[str, Any]], name: str, style: str, label: str) -> list[Any]:
     """Draw a number of the log, one line a size."""
     lines: list[Any] = []
-    steps = [row for row in rows if name in row]
+    steps = [row for row in rows if name in row and "size" in row]
     for size in sorted({row["size"] for row in steps}):
         part = [row for row in steps if row["size"] == size]
         seen, values = [row["instances"] for row in part], [row[name] for row in part]

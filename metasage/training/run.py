@@ -16,7 +16,15 @@ from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
 from metasage.training.optimiser import make_optimisers
 from metasage.training.settings import TrainingSettings
-from metasage.training.state import load_state, save_state, wrong_state
+from metasage.training.state import (
+    load_optimiser,
+    load_progress,
+    load_state,
+    load_tensors,
+    read_settings,
+    save_state,
+    wrong_state,
+)
 
 SETTINGS, STATE, LOG, MODEL, CURVE, LABELS = (
     "settings.json",
@@ -139,12 +147,11 @@ class Run:
         try:
             self.policy.load_state_dict(state["policy"])
             for optimiser, its_state in zip(self.optimisers, state["optimisers"], strict=True):
-                optimiser.load_state_dict(its_state)
-            for name, tensor in self.average.items():
-                tensor.copy_(state["average"][name])
-            self.step, self.seconds = int(state["step"]), float(state["seconds"])
+                load_optimiser(optimiser, its_state)
+            load_tensors(self.average, state["average"])
+            self.step, self.seconds, self.skipped = load_progress(state, self.settings.total_steps)
             self.validation_seconds = float(state["validation_seconds"])
-            self.instances, self.skipped = int(state["instances"]), int(state["skipped"])
+            self.instances = int(state["instances"])
         except Exception as error:
             raise wrong_state(path, error) from None
 
@@ -171,12 +178,7 @@ def open_run(
     if path.exists() and not resume:
         raise InputError("there is a run already: go on with --resume, or choose another.", folder)
     if resume:
-        try:
-            stored = TrainingSettings.from_dict(json.loads(path.read_text()))
-        except FileNotFoundError:
-            raise InputError("there is no run to resume.", folder) from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"the settings cannot be read ({error}).", path) from None
+        stored = read_settings(path, TrainingSettings.from_dict)
         settings = stored if settings is None else settings
     assert settings is not None
     run = Run(folder, settings, device)

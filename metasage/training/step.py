@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from metasage.errors import NotFinite
 from metasage.policies.config import PolicyConfig
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.symmetry import rotate
 from metasage.problems.batch import Batch
 from metasage.rollout.interface import DecoderInputs, Decoding, Engine, Request
 from metasage.rollout.random import instance_seeds
+from metasage.rollout.starts import reachable_starts
 from metasage.training.bank import Bank
 from metasage.training.data import StepPlan, new_instances, random_starts
 from metasage.training.forms import draw_forms, turned
@@ -100,19 +103,25 @@ def compute_gradients(
     h = policy.embed(batch)
     scene = _Scene(policy, engine, plan, mine, copies, batch, policy.decoder(h))
 
-    loss = h.new_zeros(())
-    cost = imitated = None
-    if plan.stage.reinforce:
-        sampled, cost = _policy_gradient(scene, settings.normalise_advantages)
-        if settings.invariance and policy.projection_head is not None and copies > 1:
-            similarity = invariance_loss(policy.projection_head(h), copies)
-            sampled = sampled + settings.invariance * similarity * (len(mine) / plan.count)
-        loss = loss + plan.stage.reinforce * sampled
-    if solutions is not None:
-        likelihood, imitated = _imitation(scene, solutions, random)
-        loss = loss + plan.stage.imitation * likelihood
-    policy.zero_grad(set_to_none=False)
-    loss.backward()  # type: ignore[no-untyped-call]
+    is_broken = False
+    try:
+        loss = h.new_zeros(())
+        cost = imitated = None
+        if plan.stage.reinforce:
+            sampled, cost = _policy_gradient(scene, settings.normalise_advantages)
+            if settings.invariance and policy.projection_head is not None and copies > 1:
+                similarity = invariance_loss(policy.projection_head(h), copies)
+                sampled = sampled + settings.invariance * similarity * (len(mine) / plan.count)
+            loss = loss + plan.stage.reinforce * sampled
+        if solutions is not None:
+            likelihood, imitated = _imitation(scene, solutions, random)
+            loss = loss + plan.stage.imitation * likelihood
+        policy.zero_grad(set_to_none=False)
+        loss.backward()  # type: ignore[no-untyped-call]
+    except NotFinite:
+        is_broken = True
+    if processes.add(torch.tensor(float(is_broken))).item() > 0:
+        return StepReport(None, None, math.nan)
     processes.add_gradients(policy)
     return _report(policy, cost, imitated, copies, plan.count, processes)
 
@@ -167,7 +176,7 @@ def _policy_gradient(scene: _Scene, normalise: bool) -> tuple[Tensor, Tensor]:
     starts = None
     if scene.forced:
         drawn = random_starts(plan.kind.problem, plan.kind.size, total, rollouts, plan.seed)
-        starts = drawn[rows].to(batch.device)
+        starts = reachable_starts(batch, drawn[rows].to(batch.device))
     request = Request(rollouts, instance_seeds(plan.seed, total)[rows], starts=starts)
     found = scene.engine.rollout(batch, inputs, scene.decoding, request)
     weights = advantage_weights(found.cost.float(), scene.copies, normalise) / (total * rollouts)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import torch
 
+from metasage.adaptation.resources import require_device
 from metasage.errors import InputError
 from metasage.rollout import get_engine
 from metasage.runtime.interrupts import interruptible
@@ -19,6 +21,7 @@ from metasage.training.loop import Listener, Loop
 from metasage.training.processes import Processes
 from metasage.training.run import LABELS, Run, open_run
 from metasage.training.settings import TrainingSettings
+from metasage.training.state import make_folder, sole_trainer
 
 # Threads that make labels.
 _LABEL_THREADS = 2
@@ -70,35 +73,32 @@ def train(
     if time_limit is not None and not time_limit >= 0:
         raise InputError(f"the time limit is {time_limit} and must not be negative.")
     folder = Path(folder)
+    require_device(device)
     torch_device = torch.device(device)
     processes = Processes.join(torch_device)
-    if processes.is_first:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"the folder cannot be made ({error.strerror}).", folder) from None
-    run = open_run(folder, settings, resume, torch_device)
-    _require_fitting(run, processes)
-    processes.wait()  # until all have looked: the first is about to write there
-    log = None
-    if processes.is_first:
-        log = RunLog(folder, run.step, tensorboard)
-        run.save_settings()
-    bank = Bank(
-        folder / LABELS if labels is None else Path(labels), min(_LABEL_THREADS, available_cores())
-    )
-    end = math.inf if time_limit is None else started + time_limit - leaving
-    rollout_engine = get_engine(engine, run.policy.config, torch_device.type)
-    loop = Loop(run, rollout_engine, processes, bank, Clock(run, bank, end), log, listener)
-    try:
+    with ExitStack() as until_the_end:
+        if processes.is_first:
+            make_folder(folder)
+            until_the_end.enter_context(sole_trainer(folder))
+        run = open_run(folder, settings, resume, torch_device)
+        _require_fitting(run, processes)
+        processes.wait()  # until all have looked: the first is about to write there
+        log = None
+        if processes.is_first:
+            log = until_the_end.enter_context(
+                closing(RunLog(folder, run.step, run.settings.save_every, tensorboard))
+            )
+            run.save_settings()
+        shared = folder / LABELS if labels is None else Path(labels)
+        bank = Bank(shared, min(_LABEL_THREADS, available_cores()))
+        until_the_end.callback(bank.close)
+        end = math.inf if time_limit is None else started + time_limit - leaving
+        rollout_engine = get_engine(engine, run.policy.config, torch_device.type)
+        loop = Loop(run, rollout_engine, processes, bank, Clock(run, bank, end), log, listener)
         with interruptible() as stopped:
             loop.run_steps(stopped)
             run.interrupted = stopped() and not run.is_finished
             loop.finish()
-    finally:
-        bank.close()
-        if log is not None:
-            log.close()
     processes.leave()
     return run
 

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from metasage.errors import NotFinite
 from metasage.policies.policy import AttentionPolicy
 from metasage.policies.symmetry import augment
 from metasage.problems.batch import Batch
@@ -72,6 +73,8 @@ class Validator:
                 found[size] = _mean_objective(costs)
         except DeadlineReached:
             return None
+        except NotFinite:  # the run says so itself, step by step
+            return self.unknown()
         finally:
             total = sum(count * _work(size) for size, count in counts.items())
             self.seconds = (time.monotonic() - began) * total / max(done, _work(min(counts)))

@@ -1,5 +1,6 @@
 """Files that are missing, empty, binary or in the way, and writing them whole."""
 
+import fcntl
 import os
 import stat
 import subprocess
@@ -181,3 +182,14 @@ def test_what_cannot_be_written_is_told_before(tmp_path, monkeypatch):
         assert sentence(path) == "the file cannot be written: permission denied."
     files.require_writable(tmp_path / "fine.sol")
     files.require_writable("/dev/null")
+
+
+def test_what_a_killed_process_left_behind_is_removed(tmp_path):
+    left, used = tmp_path / ".metasage-0123.tmp", tmp_path / ".metasage-4567.tmp"
+    other = tmp_path / ".metasage.tmp.txt"
+    for path in (left, used, other):
+        path.write_text("half")
+    with open(used, "rb") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # somebody writes it at this moment
+        write_atomically(tmp_path / "a.sol", "whole")
+    assert {path.name for path in tmp_path.iterdir()} == {used.name, other.name, "a.sol"}

@@ -25,6 +25,7 @@ from metasage.training.sml.labels import Label, all_labels, load_label, make_lab
 from metasage.training.sml.run import open_run
 from metasage.training.sml.settings import SmlSettings, sml_recipe
 from metasage.training.sml.train import meta_step, size_loss, train_sml
+from metasage.training.state import sole_trainer
 
 SETTINGS = SmlSettings(
     sizes=(10, 12),
@@ -265,8 +266,11 @@ def test_a_finished_run_that_is_resumed_stays_as_it_is(model_file, whole):
 
 def test_a_run_that_another_process_trains_is_left_alone(tmp_path, model_file, whole):
     labels = whole / "labels"
-    run = open_run(tmp_path, load_model(model_file), SETTINGS, False, labels, False)
-    with run.locked(), pytest.raises(InputError, match="another process is training this run"):
+    open_run(tmp_path, load_model(model_file), SETTINGS, False, labels, False)
+    with (
+        sole_trainer(tmp_path),
+        pytest.raises(InputError, match="another process is training this run"),
+    ):
         train_sml(tmp_path, str(model_file), resume=True)
     assert train_sml(tmp_path, str(model_file), resume=True).is_finished
 

@@ -18,6 +18,7 @@ from metasage.training import loop as loop_module
 from metasage.training import train as train_module
 from metasage.training.log import read_log
 from metasage.training.settings import Stage, TrainingSettings
+from metasage.training.state import sole_trainer
 from metasage.training.train import train
 
 TINY = {"width": 64, "layers": 1, "hidden": 64}
@@ -164,6 +165,25 @@ def test_a_bad_step_is_skipped_and_reported(tmp_path, labels, monkeypatch):
     assert all(torch.isfinite(tensor).all() for tensor in run.policy.state_dict().values())
 
 
+@pytest.mark.parametrize("engine", ["native", "torch"])
+def test_weights_that_overflow_are_steps_that_are_skipped(tmp_path, labels, engine):
+    def spoil(row):
+        if row["step"] == 4 and "norm" in row:
+            for name, weight in run.policy.named_parameters():
+                if name.startswith("decoder"):
+                    weight.data.fill_(torch.inf)
+
+    run = train_module.open_run(tmp_path / "a", SETTINGS, False, torch.device("cpu"))
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(train_module, "open_run", lambda *_: run)
+    (tmp_path / "a").mkdir()
+    train(tmp_path / "a", SETTINGS, labels=labels, engine=engine, listener=spoil)
+    monkeypatch.undo()
+    rows = read_log(tmp_path / "a")
+    assert [row["step"] for row in rows if "skipped" in row] == list(range(5, run.step + 1))
+    assert run.is_finished
+
+
 def test_a_broken_run_ends_with_an_error(tmp_path, monkeypatch):
     def broken(*arguments):
         return loop_module.StepReport(1.0, 1.0, float("nan"))
@@ -172,6 +192,18 @@ def test_a_broken_run_ends_with_an_error(tmp_path, monkeypatch):
     endless = SETTINGS.overridden(["stages.0.steps=100"])
     with pytest.raises(MetasageError, match="in a row were not finite"):
         train(tmp_path, endless)
+
+
+def test_a_folder_in_which_another_process_trains_is_left_alone(tmp_path, whole):
+    before = {path: path.read_bytes() for path in whole.iterdir() if path.is_file()}
+    for folder in (whole, tmp_path / "new"):
+        folder.mkdir(exist_ok=True)
+        with sole_trainer(folder):
+            for resume in (False, True):
+                with pytest.raises(InputError, match="another process is training this run"):
+                    train(folder, SETTINGS, resume=resume)
+    assert before == {path: path.read_bytes() for path in whole.iterdir() if path.is_file()}
+    assert not list((tmp_path / "new").iterdir())
 
 
 def test_runs_are_not_overwritten_and_not_invented(tmp_path, whole):

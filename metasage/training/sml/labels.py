@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from torch import Tensor
 from metasage.adaptation.sage import Sage
 from metasage.errors import InputError
 from metasage.io import write_atomically
+from metasage.io.locks import locked
 from metasage.policies.metadata import open_model
 from metasage.policies.model import Model
 from metasage.policies.sml_files import fingerprint
@@ -24,6 +22,7 @@ from metasage.problems.sets import generate
 from metasage.rollout.interface import Engine
 from metasage.training.sml.embedding import move_embedding
 from metasage.training.sml.settings import SmlSettings
+from metasage.training.state import make_folder
 
 _SUFFIX, _SECONDS = ".safetensors", "seconds"
 
@@ -81,7 +80,7 @@ def make_labels(
     Interrupted
         If the user ends it in the middle of a label.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     method, expected = teacher(settings), origin(model, settings)
     problem = model.config.problem
     for label in all_labels(settings):
@@ -155,20 +154,3 @@ def _save(path: Path, moved: Tensor, about: dict[str, str], seconds: float) -> N
 
     metadata = about | {_SECONDS: f"{seconds:.2f}"}
     write_atomically(path, save({"moved": moved.contiguous()}, metadata))
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[bool]:
-    """Hold a lock for as long as the block runs; yield whether it was free."""
-    handle = os.open(path, os.O_CREAT | os.O_RDWR)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        path.unlink(missing_ok=True)
-        os.close(handle)

@@ -22,7 +22,7 @@ from metasage.rollout.interface import (
     Rollouts,
 )
 from metasage.rollout.random import instance_seeds
-from metasage.rollout.torch_engine import likeliest_starts
+from metasage.rollout.starts import likeliest_starts, reachable_starts
 from metasage.training.data import random_starts
 from metasage.training.losses import in_deviations
 from metasage.training.sml.settings import SmlSettings
@@ -86,7 +86,8 @@ def zero_shot_loss(
     count = settings.rollouts or size
     starts = None
     if policy.config.starts == "forced":
-        starts = random_starts(batch.problem.name, size, rows, count, seed).to(batch.device)
+        drawn = random_starts(batch.problem.name, size, rows, count, seed)
+        starts = reachable_starts(batch, drawn.to(batch.device))
     request = Request(count, instance_seeds(seed, rows), starts=starts)
     h = _embed(policy, batch)
     inputs = policy.decoder(learner(h, batch))

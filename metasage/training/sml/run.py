@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +14,18 @@ from metasage.policies.model import Model
 from metasage.policies.sml import ScaleMetaLearner, Sml
 from metasage.policies.sml_files import fingerprint
 from metasage.training.run import SETTINGS, STATE
-from metasage.training.sml.labels import all_labels, locked
+from metasage.training.sml.labels import all_labels
 from metasage.training.sml.settings import SmlSettings
-from metasage.training.state import load_state, save_state, wrong_state
+from metasage.training.state import (
+    load_optimiser,
+    load_progress,
+    load_state,
+    load_tensors,
+    make_folder,
+    read_settings,
+    save_state,
+    wrong_state,
+)
 
 SML, LABELS = "sml.safetensors", "labels"
 
@@ -67,30 +74,27 @@ class MetaRun:
         wanted = all_labels(self.settings)
         return sum(label.path(self.labels).exists() for label in wanted), len(wanted)
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other processes from training the same run for as long as the block runs."""
-        with locked(self.folder / "training.lock") as mine:
-            if not mine:
-                raise InputError("another process is training this run.", self.folder)
-            yield
-
     def update(self) -> bool:
         """Apply the gradients of phi; return whether they were finite, else leave phi alone."""
         settings, parameters = self.settings, list(self.learner.parameters())
         norm = torch.nn.utils.clip_grad_norm_(parameters, settings.clip_norm or float("inf"))
-        if finite := bool(torch.isfinite(norm)):
-            for group in self.optimizer.param_groups:
-                group["lr"] = settings.lr_at(self.step)
-            self.optimizer.step()
-            # A short memory at first: the average must not remember the start.
-            decay = min(settings.average, (1 + self.step) / (10 + self.step))
-            for name, tensor in self.learner.state_dict().items():
-                self.average[name].lerp_(tensor, 1 - decay)
-        else:
-            self.skipped += 1
+        if not torch.isfinite(norm):
+            self.skip()
+            return False
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings.lr_at(self.step)
+        self.optimizer.step()
+        # A short memory at first: the average must not remember the start.
+        decay = min(settings.average, (1 + self.step) / (10 + self.step))
+        for name, tensor in self.learner.state_dict().items():
+            self.average[name].lerp_(tensor, 1 - decay)
         self.step += 1
-        return finite
+        return True
+
+    def skip(self) -> None:
+        """Leave phi alone in this step, whose numbers were not finite."""
+        self.skipped += 1
+        self.step += 1
 
     def save(self) -> None:
         """Write the state, whole or not at all."""
@@ -111,10 +115,9 @@ class MetaRun:
             return
         try:
             self.learner.load_state_dict(state["learner"])
-            self.average = {n: state["average"][n].clone() for n in self.average}
-            self.optimizer.load_state_dict(state["optimizer"])
-            self.step, self.skipped = int(state["step"]), int(state["skipped"])
-            self.seconds = float(state["seconds"])
+            load_tensors(self.average, state["average"])
+            load_optimiser(self.optimizer, state["optimizer"])
+            self.step, self.seconds, self.skipped = load_progress(state, self.settings.steps)
         except Exception as error:
             raise wrong_state(path, error) from None
 
@@ -141,25 +144,29 @@ def open_run(
     if resume and not begun:
         raise InputError("there is no run to resume.", folder)
     if begun:
-        try:
-            stored = json.loads(path.read_text())
-            found = SmlSettings.from_dict(stored["settings"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"the settings cannot be read ({error}).", path) from None
-        if stored.get("model") != mark:
+        found, owner, kept = read_settings(path, _understood)
+        if owner != mark:
             raise InputError("the run belongs to a network with other weights.", folder)
         if not resume and not (join and found == settings):
             raise InputError(
                 "there is a run already: go on with --resume, or choose another.", folder
             )
         settings = found
-        labels = labels or stored.get("labels")
+        labels = labels or kept
     assert settings is not None
     if not begun:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         shared = None if labels is None else str(Path(labels).resolve())
         about = {"model": mark, "labels": shared, "settings": settings.to_dict()}
         write_atomically(path, json.dumps(about, indent=1) + "\n")
     run = MetaRun(folder, model, settings, Path(labels or folder / LABELS))
     run.load()
     return run
+
+
+def _understood(stored: Any) -> tuple[SmlSettings, str, str | None]:
+    """Return settings, the mark of the network and the folder of labels that a run has."""
+    labels = stored["labels"]
+    if not (labels is None or isinstance(labels, str)):
+        raise ValueError("labels is not a folder")
+    return SmlSettings.from_dict(stored["settings"]), str(stored["model"]), labels

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from metasage.errors import NotFinite
 from metasage.policies.library import find_model
 from metasage.policies.sml import Sml
 from metasage.policies.sml_files import fingerprint, save_sml
@@ -33,6 +34,7 @@ from metasage.training.sml.objective import distil_loss, zero_shot_loss
 from metasage.training.sml.run import PRECISION, SML, MetaRun, open_run
 from metasage.training.sml.settings import SmlSettings
 from metasage.training.sml.validation import zero_shot
+from metasage.training.state import sole_trainer
 
 _SAVE_EVERY = 10
 
@@ -91,7 +93,8 @@ def train_sml(
                     listener({"labels": made, "of": wanted, "seconds_left": left})
             made, wanted = run.count_labels()
             if made == wanted and not labels_only:
-                with run.locked():
+                with sole_trainer(run.folder):
+                    run.load()  # another process may have trained it meanwhile
                     _learn(run, rollout_engine, stopped, listener, engine, threads)
         except Interrupted:  # in the middle of a label or of a validation
             run.interrupted = True
@@ -107,7 +110,7 @@ def _learn(
     engine_name: EngineName,
     threads: int,
 ) -> None:
-    log = RunLog(run.folder, run.step)
+    log = RunLog(run.folder, run.step, _SAVE_EVERY)
 
     def tell(row: dict[str, Any]) -> None:
         log.write(row)
@@ -147,11 +150,15 @@ def meta_step(run: MetaRun, engine: Engine) -> dict[str, float]:
     """
     run.optimizer.zero_grad()
     found: dict[str, list[float]] = {"distance": [], "cost": []}
-    for size in run.settings.sizes:
-        loss, parts = size_loss(run, engine, size)
-        (loss / len(run.settings.sizes)).backward()  # type: ignore[no-untyped-call]
-        for name, value in parts.items():
-            found[name].append(value)
+    try:
+        for size in run.settings.sizes:
+            loss, parts = size_loss(run, engine, size)
+            (loss / len(run.settings.sizes)).backward()  # type: ignore[no-untyped-call]
+            for name, value in parts.items():
+                found[name].append(value)
+    except NotFinite:
+        run.skip()
+        return {"skipped": run.skipped}
     if not run.update():
         return {"skipped": run.skipped}
     return {name: float(np.mean(values)) for name, values in found.items() if values}

@@ -121,7 +121,9 @@ def test_hgs_solves_a_matrix_as_well_as_places():
 
 def test_hgs_says_so_where_only_its_short_run_was_done(monkeypatch):
     code = "import time; print([[1, 2, 3]], flush=True); time.sleep(60)"
-    monkeypatch.setattr("metasage.runtime.processes.command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr(
+        "metasage.runtime.processes.command", lambda *_: [sys.executable, "-c", code]
+    )
     outcome = installed("hgs").solve(metasage.generate("cvrp", 3, 1, 1)[0], 1.0)
     assert outcome.note == "did not finish, this is a run of 5% of the time"
     assert outcome.solution.routes == ((1, 2, 3),)
@@ -153,7 +155,9 @@ def test_files_of_the_user_are_not_taken_for_libraries(monkeypatch, tmp_path):
 
 def test_what_a_solver_prints_is_no_answer(monkeypatch):
     code = "import sys; print('hello'); sys.stdout.flush()"
-    monkeypatch.setattr("metasage.runtime.processes.command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr(
+        "metasage.runtime.processes.command", lambda *_: [sys.executable, "-c", code]
+    )
     with pytest.raises(BaselineError, match="its process ended with an error"):
         get_baseline("ortools").solve(metasage.generate("tsp", 5, 1, 1)[0], 5.0)
 

@@ -67,7 +67,7 @@ def test_both_ends_of_a_range_belong_to_it():
 
 @pytest.mark.parametrize("text", ["1e400", "9" * 5000, "[" * 5000, "nan", "true"])
 def test_whatever_an_assignment_holds_is_judged_as_a_value(text):
-    with pytest.raises(InputError, match="rate is .* and must be a finite number"):
+    with pytest.raises(InputError, match=r"rate is .* and must be a finite number"):
         Several(**assign({"rate": 1.0}, [f"rate={text}"]))
 
 

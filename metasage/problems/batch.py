@@ -157,9 +157,7 @@ def unit_square(instance: Instance) -> tuple[Floats, float]:
         units. Both axes have the same scale.
     """
     if instance.coords is None:
-        raise InputError(
-            f"{instance.title} has no coordinates, which a network needs."
-        )
+        raise InputError(f"{instance.title} has no coordinates, which a network needs.")
     low = instance.coords.min(axis=0)
     extent = float((instance.coords - low).max())
     inside = low.min() >= 0.0 and instance.coords.max() <= 1.0

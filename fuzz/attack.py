@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import faulthandler
+import resource
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from metasage.errors import MetasageError
+
 # An attempt that takes longer hangs. In C++ no signal would end it, so the program does.
 HANGS_AFTER = 120.0
+
+# Bytes that an attempt may take, whatever it is: what is handed over is small.
+MOST_MEMORY = 2**30
 
 
 @dataclass(frozen=True)
@@ -52,10 +60,34 @@ def run(attack: Attack, seeds: Iterable[int]) -> list[Fault]:
     faults = []
     for seed in seeds:
         faulthandler.dump_traceback_later(HANGS_AFTER, exit=True)
+        before = _peak()
         with tempfile.TemporaryDirectory() as folder:
             try:
                 attack.attempt(Random(f"{attack.name} {seed}"), Path(folder))
+                taken = _peak() - before
+                assert taken < MOST_MEMORY, f"it took {taken / 2**20:.0f} MB of memory"
             except Exception:
                 faults.append(Fault(attack.name, seed, traceback.format_exc()))
         faulthandler.cancel_dump_traceback_later()
     return faults
+
+
+@contextmanager
+def allowed() -> Iterator[None]:
+    """Let what the block does end with an error of metasage: one sentence, and warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except MetasageError as error:
+            assert_sentence(str(error))
+
+
+def assert_sentence(text: str) -> None:
+    """Complain about an error that is not one sentence on one line."""
+    assert text.endswith("."), text
+    assert len(text.splitlines()) == 1, text
+
+
+def _peak() -> int:
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -95,7 +95,7 @@ def _run(arguments: Sequence[str]) -> int:
         return _complain(str(error), error.exit_code)
     except _UsageError as error:
         message = getattr(error, "format_message", error.__str__)()
-        return _complain(" ".join(message.split()))
+        return _complain(" ".join(message.split()).rstrip(".") + ".")
     except typer.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, typer.Abort):

@@ -93,6 +93,8 @@ class PolicyConfig:
         get_problem(self.problem)
         if self.width % self.heads:
             raise InputError(f"a width of {self.width} does not divide into {self.heads} heads.")
+        if self.starts == "free" and not (self.placeholder or self.rules.has_depot):
+            raise InputError("a tour without a depot starts freely by a placeholder alone.")
 
     @property
     def rules(self) -> Problem:

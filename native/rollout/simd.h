@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -125,24 +126,32 @@ inline Vector tanh(Vector x) {
     return x < 0.0f ? -t : t;
 }
 
-// Transposes LANES vectors in place, by swapping ever larger blocks.
-inline void transpose(Vector (&rows)[LANES]) {
-#pragma GCC unroll 4
-    for (int width = 1; width < LANES; width *= 2) {
-        IntVector low, high;
+// Lanes of a, counted from 0, and of b, from LANES on.
+template <int... FROM>
+inline Vector pick(Vector a, Vector b) {
+#if defined(__clang__)
+    return __builtin_shufflevector(a, b, FROM...);
+#else
+    return __builtin_shuffle(a, b, IntVector{FROM...});
+#endif
+}
+
+template <int WIDTH, int... LANE>
+inline void swap_blocks(Vector (&rows)[LANES], std::integer_sequence<int, LANE...>) {
 #pragma GCC unroll 16
-        for (int lane = 0; lane < LANES; ++lane) {
-            low[lane] = lane & width ? LANES + lane - width : lane;
-            high[lane] = lane & width ? LANES + lane : lane + width;
-        }
-#pragma GCC unroll 16
-        for (int i = 0; i < LANES; ++i) {
-            if (i & width) continue;
-            const Vector a = rows[i], b = rows[i + width];
-            rows[i] = __builtin_shuffle(a, b, low);
-            rows[i + width] = __builtin_shuffle(a, b, high);
-        }
+    for (int i = 0; i < LANES; ++i) {
+        if (i & WIDTH) continue;
+        const Vector a = rows[i], b = rows[i + WIDTH];
+        rows[i] = pick<(LANE & WIDTH ? LANES + LANE - WIDTH : LANE)...>(a, b);
+        rows[i + WIDTH] = pick<(LANE & WIDTH ? LANES + LANE : LANE + WIDTH)...>(a, b);
     }
+}
+
+// Transposes LANES vectors in place, by swapping ever larger blocks.
+template <int WIDTH = 1>
+inline void transpose(Vector (&rows)[LANES]) {
+    swap_blocks<WIDTH>(rows, std::make_integer_sequence<int, LANES>());
+    if constexpr (2 * WIDTH < LANES) transpose<2 * WIDTH>(rows);
 }
 
 // Memory for numbers, aligned for any vector; its contents start undefined.

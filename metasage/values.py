@@ -14,8 +14,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
 from metasage.errors import InputError
 
 
@@ -93,7 +91,7 @@ def require_valid(settings: Any) -> None:
 
 def _plain(value: Any) -> Any:
     """Return a value as a file would have given it, a list as a tuple."""
-    if isinstance(value, np.generic):
+    if getattr(value, "ndim", None) == 0:  # a number of numpy, which need not be loaded for this
         return value.item()
     return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
 

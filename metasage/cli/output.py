@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from metasage.cli.streams import console
-from metasage.errors import visible
+from metasage.errors import NetworkLeftOut, visible
 from metasage.numbers import plain
+from metasage.runtime.resources import load
 from metasage.runtime.started import STARTED
 from metasage.solving.callbacks import Callbacks
 
@@ -58,6 +60,27 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: st
     for line in lines:
         cells = (f"{text:<{width}}" for text, width in zip(line, widths, strict=True))
         typer.echo("  ".join(cells).rstrip())
+
+
+def draw_in_time(draw: Callable[[str], None], path: str, latest: float | None) -> None:
+    """Draw a picture, or say that it is too late for it.
+
+    Parameters
+    ----------
+    draw
+        Draws into a file.
+    path
+        The file.
+    latest
+        Time of `time.monotonic` until which to begin; None for no limit.
+    """
+    from metasage.plotting import DRAWING
+
+    is_ready = all(load(module, latest) for module in DRAWING)
+    if is_ready and (latest is None or time.monotonic() < latest):
+        draw(path)
+    else:
+        warnings.warn(f"there was no time left to draw {path}.", NetworkLeftOut, stacklevel=2)
 
 
 def set_threads(threads: int) -> None:

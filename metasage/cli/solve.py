@@ -61,15 +61,16 @@ def solve(
     Under a time limit local search works alone unless an option asks for the network;
     without one the method is sage, and local search follows.
     """
-    from metasage.cli.output import print_summary, shown_progress, write_json
+    from metasage.cli.output import draw_in_time, print_summary, shown_progress, write_json
     from metasage.errors import MetasageError
     from metasage.io import read_instance, read_solution, require_solution_suffix, write_solution
     from metasage.numbers import require_finite, require_time_limit
-    from metasage.plotting import require_picture_suffix, require_places
+    from metasage.plotting import DRAWING, require_picture_suffix, require_places
     from metasage.problems.cvrp import with_vehicles
     from metasage.runtime.interrupts import INTERRUPTED, interruptible
+    from metasage.runtime.resources import begin_to_load
     from metasage.runtime.started import STARTED
-    from metasage.solving.clock import picture_reserve
+    from metasage.solving.clock import latest_picture, picture_reserve
     from metasage.solving.solve import solve as solve_instance
 
     instance = read_instance(file, problem, rounding)
@@ -86,9 +87,15 @@ def solve(
     if best_known is not None:
         require_finite("best-known", best_known)
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
+    latest = None
     if time_limit is not None:
         require_time_limit(time_limit)
-        time_limit -= picture_reserve(time_limit) if pictures else 0.0
+        if pictures:
+            latest = latest_picture(STARTED, time_limit)
+            drawn = 0 if plot is None else instance.num_nodes
+            time_limit -= picture_reserve(time_limit, len(pictures), drawn)
+    if pictures:
+        begin_to_load(*DRAWING)
     # From here on an interrupt ends the search, and the solution is written.
     with interruptible():
         with shown_progress(quiet, time_limit, iterations, best_known) as callbacks:
@@ -120,9 +127,9 @@ def solve(
         if json is not None:
             writers.append(partial(write_json, result.to_dict(), json))
         if plot is not None:
-            writers.append(partial(result.plot, plot))
+            writers.append(partial(draw_in_time, result.plot, plot, latest))
         if plot_curve is not None:
-            writers.append(partial(result.plot_curve, plot_curve))
+            writers.append(partial(draw_in_time, result.plot_curve, plot_curve, latest))
         failures: list[Exception] = []
         for write in writers:
             try:

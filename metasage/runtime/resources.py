@@ -41,9 +41,7 @@ def load(
     stopped
         Asked now and then whether to wait no longer.
     """
-    if module not in sys.modules and module not in _loaders:
-        _loaders[module] = threading.Thread(target=_try_to_import, args=(module,), daemon=True)
-        _loaders[module].start()
+    begin_to_load(module)
     loader = _loaders.get(module)
     while loader is not None and loader.is_alive():
         if stopped() or (deadline is not None and time.monotonic() > deadline):
@@ -51,6 +49,14 @@ def load(
         loader.join(WHILE_WAITING)
     importlib.import_module(module)
     return True
+
+
+def begin_to_load(*modules: str) -> None:
+    """Let threads of their own import modules, for those who will need them."""
+    for module in modules:
+        if module not in sys.modules and module not in _loaders:
+            _loaders[module] = threading.Thread(target=_try_to_import, args=(module,), daemon=True)
+            _loaders[module].start()
 
 
 def is_loaded(module: str) -> bool:

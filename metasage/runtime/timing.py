@@ -12,8 +12,15 @@ from __future__ import annotations
 # seconds. Measured: 0.05 s at N=1,000, 0.2 s at N=20,000.
 RESERVED_SHARE, MOST_RESERVED = 0.1, 0.3
 
-# Pictures are a part of the limit. matplotlib takes about a second to load and to draw.
-PICTURES_SHARE, MOST_FOR_PICTURES = 0.1, 1.5
+# Pictures are a part of the limit. A picture takes so many seconds, and more for each node, as
+# SVG most of all (measured: 0.25 s at N=1,000, 7 s at N=70,000), but the search keeps a half.
+# matplotlib takes half a second to load; that goes on beside the search.
+PICTURE_SECONDS, PICTURE_NODE_SECONDS, LOADING_PICTURES = 0.3, 1e-4, 0.3
+MOST_FOR_PICTURES = 0.5
+
+# A picture that could not be begun so many seconds after the limit is left out, with a word: on a
+# busy machine.
+LATEST_PICTURE = 0.2
 
 # Kept back for an answer without the network, in case that finds none: for each node.
 CONSTRUCTION_SECONDS = 3e-5

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from metasage.runtime.timing import (
     CONSTRUCTION_SECONDS,
+    LATEST_PICTURE,
+    LOADING_PICTURES,
     LOADING_SHARE,
     MOST_FOR_PICTURES,
     MOST_RESERVED,
     NETWORK_SHARE,
-    PICTURES_SHARE,
+    PICTURE_NODE_SECONDS,
+    PICTURE_SECONDS,
     RESERVED_SHARE,
 )
 
@@ -64,6 +67,22 @@ def _reserve(seconds: float) -> float:
     return min(MOST_RESERVED, RESERVED_SHARE * seconds)
 
 
-def picture_reserve(seconds: float) -> float:
-    """Return the seconds of a time limit that are kept back for pictures."""
-    return min(MOST_FOR_PICTURES, PICTURES_SHARE * seconds)
+def latest_picture(started: float, seconds: float) -> float:
+    """Return when a picture has to be begun, or it is left out."""
+    return started + seconds + LATEST_PICTURE
+
+
+def picture_reserve(seconds: float, count: int, nodes: int) -> float:
+    """Return the seconds of a time limit that are kept back for pictures.
+
+    Parameters
+    ----------
+    seconds
+        The limit.
+    count
+        Number of pictures.
+    nodes
+        Nodes that are drawn, in all of them.
+    """
+    wanted = LOADING_PICTURES + PICTURE_SECONDS * count + PICTURE_NODE_SECONDS * nodes
+    return min(wanted, MOST_FOR_PICTURES * seconds)

@@ -1,9 +1,13 @@
-"""The line that people watch."""
+"""The line that people watch, and pictures in time."""
+
+import time
 
 import pytest
 
-from metasage.cli.output import Progress, in_percent, shown_progress
+from metasage.cli.output import Progress, draw_in_time, in_percent, shown_progress
+from metasage.errors import NetworkLeftOut
 from metasage.problems import Solution
+from metasage.solving.clock import picture_reserve
 
 
 def test_the_line_follows_the_search():
@@ -42,3 +46,18 @@ def test_the_best_known_objective_is_compared_with_the_result(metasage, tmp_path
     code, out, _ = metasage("solve", file, "--time-limit", 0.5, "--best-known", 1)
     assert code == 0
     assert "% from best known)" in out
+
+
+def test_a_picture_that_comes_too_late_is_left_out_with_a_word(tmp_path):
+    drawn = []
+    draw_in_time(drawn.append, "a.png", None)
+    draw_in_time(drawn.append, "b.png", time.monotonic() + 60)
+    with pytest.warns(NetworkLeftOut, match=r"there was no time left to draw c.png\.$"):
+        draw_in_time(drawn.append, "c.png", time.monotonic() - 1)
+    assert drawn == ["a.png", "b.png"]
+
+
+def test_pictures_leave_the_search_at_least_half_of_the_time():
+    assert picture_reserve(60, 1, 200) < 1
+    assert 5 < picture_reserve(60, 1, 70_000) < 10
+    assert picture_reserve(1, 2, 70_000) == 0.5

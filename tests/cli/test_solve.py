@@ -266,7 +266,7 @@ def test_names_of_instances_are_no_formulas(metasage, tmp_path):
     metasage("generate", "tsp", "--size", 8, "--count", 1, "-o", tmp_path / "s.npz")
     write_instance(file, replace(read_set(tmp_path / "s.npz")[0], name=r"a$\foo$ [/x]"))
     code, _, err = metasage(
-        "solve", file, "--time-limit", 1, "--plot", picture, "--plot-curve", tmp_path / "b.svg"
+        "solve", file, "--iterations", 1, "--plot", picture, "--plot-curve", tmp_path / "b.svg"
     )
     assert (code, "Error" in err) == (0, False)
     assert "<svg" in picture.read_text()

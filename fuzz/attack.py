@@ -15,9 +15,6 @@ from random import Random
 
 from metasage.errors import MetasageError
 
-# An attempt that takes longer hangs. In C++ no signal would end it, so the program does.
-HANGS_AFTER = 120.0
-
 # Bytes that an attempt may take, whatever it is: what is handed over is small.
 MOST_MEMORY = 2**30
 
@@ -35,11 +32,15 @@ class Attack:
         raises is a fault of metasage.
     quick
         Number of attempts that are a part of the tests.
+    patience
+        Seconds after which an attempt hangs. In C++ no signal would end it, so the program
+        does.
     """
 
     name: str
     attempt: Callable[[Random, Path], None]
     quick: int
+    patience: float = 120.0
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def run(attack: Attack, seeds: Iterable[int]) -> list[Fault]:
     """Make an attempt with each seed, and return what was found."""
     faults = []
     for seed in seeds:
-        faulthandler.dump_traceback_later(HANGS_AFTER, exit=True)
+        faulthandler.dump_traceback_later(attack.patience, exit=True)
         before = _peak()
         with tempfile.TemporaryDirectory() as folder:
             try:

@@ -174,4 +174,4 @@ def attempt(random: Random, folder: Path) -> None:
         _break_and_go_on(kind, random, folder)
 
 
-KILLS = Attack("kills", attempt, quick=2)
+KILLS = Attack("kills", attempt, quick=2, patience=900.0)

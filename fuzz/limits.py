@@ -46,4 +46,4 @@ def attempt(random: Random, folder: Path) -> None:
     assert seconds <= allowed, f"{what}: {seconds:.2f} s, {program.errors}"
 
 
-LIMITS = Attack("limits", attempt, quick=0)
+LIMITS = Attack("limits", attempt, quick=0, patience=300.0)

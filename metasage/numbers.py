@@ -7,6 +7,9 @@ from numbers import Integral, Real
 
 from metasage.errors import InputError
 
+# More than any machine has cores; each costs memory.
+_MOST_THREADS = 1024
+
 
 def plain(value: float) -> int | float:
     """Return a whole number as an int, so that it is written without a point."""
@@ -64,6 +67,8 @@ def require_threads(threads: int) -> int:
     """Return a number of threads; complain about one that there cannot be."""
     if not _is_whole(threads) or threads < 0:
         raise InputError(f"threads is {threads} and must be a whole number, 0 for all cores.")
+    if threads > _MOST_THREADS:
+        raise InputError(f"threads is {threads} and must be at most {_MOST_THREADS}.")
     return int(threads)
 
 

@@ -110,3 +110,14 @@ def test_settings(kind):
     for field in dataclasses.fields(kind):
         for value in ODD:
             tried(lambda name=field.name, value=value: kind(**{name: value}))
+
+
+def test_sizes_and_threads_beyond_all_machines():
+    for call in (
+        lambda: metasage.generate("tsp", 2**62),
+        lambda: metasage.generate("op", 10**5, 10**5),
+        lambda: metasage.solve(INSTANCE, threads=100_000),
+        lambda: metasage.solve(INSTANCE, "greedy", device="meta"),
+    ):
+        with pytest.raises(metasage.InputError, match=r"at most|not one that torch can use"):
+            call()

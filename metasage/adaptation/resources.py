@@ -24,8 +24,8 @@ def encoding_seconds(policy: AttentionPolicy, instance: Instance) -> float:
 def require_device(name: str) -> None:
     """Complain about a device that torch does not know or does not have."""
     try:
-        torch.zeros(1, device=name)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=name).item()  # some devices are there and hold no numbers
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise InputError(f"device '{name}' is not one that torch can use here.") from error
 
 

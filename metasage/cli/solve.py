@@ -70,9 +70,12 @@ def solve(
     from metasage.runtime.interrupts import INTERRUPTED, interruptible
     from metasage.runtime.resources import begin_to_load
     from metasage.runtime.started import STARTED
-    from metasage.solving.clock import latest_picture, picture_reserve
+    from metasage.solving.clock import latest_picture, picture_reserve, require_time_to_read
     from metasage.solving.solve import solve as solve_instance
 
+    if time_limit is not None:
+        require_time_limit(time_limit)
+        require_time_to_read(file, time_limit, STARTED)
     instance = read_instance(file, problem, rounding)
     if vehicles is not None:
         instance = with_vehicles(instance, vehicles)
@@ -88,12 +91,10 @@ def solve(
         require_finite("best-known", best_known)
     initial = None if initial_solution is None else read_solution(initial_solution, instance)
     latest = None
-    if time_limit is not None:
-        require_time_limit(time_limit)
-        if pictures:
-            latest = latest_picture(STARTED, time_limit)
-            drawn = 0 if plot is None else instance.num_nodes
-            time_limit -= picture_reserve(time_limit, len(pictures), drawn)
+    if time_limit is not None and pictures:
+        latest = latest_picture(STARTED, time_limit)
+        drawn = 0 if plot is None else instance.num_nodes
+        time_limit -= picture_reserve(time_limit, len(pictures), drawn)
     if pictures:
         begin_to_load(*DRAWING)
     # From here on an interrupt ends the search, and the solution is written.

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # Relative slack for sums of numbers that are not integral.
 TOLERANCE = 1e-9
 
+# Of a generated set; more would be a slip of the keyboard.
+_MOST_NODES = 10**8
+
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
 _REGISTRY: dict[str, Problem] = {}
@@ -95,6 +98,8 @@ class Problem(ABC):
         """
         require_count("size", size)
         require_count("count", count)
+        if size * count > _MOST_NODES:
+            raise InputError(f"a set has at most {_MOST_NODES} nodes in all, not {count} x {size}.")
         require_count("seed", seed, least=0)
         if seed >= 2**32:
             raise InputError(f"seed is {seed} and must lie between 0 and 4294967295.")

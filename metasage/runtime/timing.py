@@ -12,6 +12,16 @@ from __future__ import annotations
 # seconds. Measured: 0.05 s at N=1,000, 0.2 s at N=20,000.
 RESERVED_SHARE, MOST_RESERVED = 0.1, 0.3
 
+# The same for each node, which counts from 100,000 on.
+RESERVED_NODE_SECONDS = 4e-6
+
+# What is there to be done before there is any answer: seconds for each byte of a file, and for
+# each node of an instance (measured at N=100,000 on two cores). Where that is longer than the
+# limit and some leeway, a search does not begin, with a sentence.
+READING_SECONDS = 1e-7
+ANSWER_SECONDS = {"tsp": 1.3e-5, "cvrp": 3.6e-5, "pctsp": 2e-5, "op": 1.7e-5}
+LEEWAY = 0.25
+
 # Pictures are a part of the limit. A picture takes so many seconds, and more for each node, as
 # SVG most of all (measured: 0.25 s at N=1,000, 7 s at N=70,000), but the search keeps a half.
 # matplotlib takes half a second to load; that goes on beside the search.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from metasage.errors import InputError
 from metasage.runtime.timing import (
+    ANSWER_SECONDS,
     CONSTRUCTION_SECONDS,
     LATEST_PICTURE,
+    LEEWAY,
     LOADING_PICTURES,
     LOADING_SHARE,
     MOST_FOR_PICTURES,
@@ -15,8 +20,13 @@ from metasage.runtime.timing import (
     NETWORK_SHARE,
     PICTURE_NODE_SECONDS,
     PICTURE_SECONDS,
+    READING_SECONDS,
+    RESERVED_NODE_SECONDS,
     RESERVED_SHARE,
 )
+
+if TYPE_CHECKING:
+    from metasage.problems import Instance
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ class Clock:
         """When the search ends, so that there is time for the answer."""
         if self.seconds is None:
             return None
-        return self.started + self.seconds - _reserve(self.seconds)
+        return self.started + self.seconds - _reserve(self.seconds, self.nodes)
 
     @property
     def loading(self) -> float | None:
@@ -62,9 +72,50 @@ class Clock:
         return now + NETWORK_SHARE * max(0.0, self.end - now)
 
 
-def _reserve(seconds: float) -> float:
+def _reserve(seconds: float, nodes: int) -> float:
     """Return the seconds of a time limit that are kept back for the answer."""
-    return min(MOST_RESERVED, RESERVED_SHARE * seconds)
+    each = min(RESERVED_NODE_SECONDS * nodes, RESERVED_SHARE * seconds)
+    return min(MOST_RESERVED, RESERVED_SHARE * seconds) + each
+
+
+def require_time_to_read(path: str, seconds: float, started: float) -> None:
+    """Refuse a file that cannot be read within a time limit.
+
+    Parameters
+    ----------
+    path
+        The file, perhaps with the number of an instance behind it.
+    seconds
+        The limit.
+    started
+        When it began.
+    """
+    try:
+        size = os.stat(path.partition("#")[0]).st_size
+    except (OSError, ValueError):  # the reader will say so
+        return
+    wanted = READING_SECONDS * size
+    if wanted > _left(seconds, started):
+        raise InputError(
+            f"to read it takes about {wanted:.2g} s, and {seconds:g} s is the limit.", path
+        )
+
+
+def require_time_to_answer(instance: Instance, seconds: float | None, started: float) -> None:
+    """Refuse an instance for which any answer takes longer than a time limit."""
+    if seconds is None:
+        return
+    each = ANSWER_SECONDS.get(instance.problem.name, max(ANSWER_SECONDS.values()))
+    wanted = each * instance.num_nodes
+    if wanted > _left(seconds, started):
+        raise InputError(
+            f"{instance.title} has {instance.num_nodes} nodes: an answer takes about "
+            f"{wanted:.2g} s, and of {seconds:g} s too little is left."
+        )
+
+
+def _left(seconds: float, started: float) -> float:
+    return max(0.0, started + seconds - time.monotonic()) + LEEWAY
 
 
 def latest_picture(started: float, seconds: float) -> float:

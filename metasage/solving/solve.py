@@ -33,7 +33,7 @@ from metasage.runtime.interrupts import interruptible
 from metasage.runtime.resources import available_cores, load
 from metasage.solving.callbacks import Callbacks
 from metasage.solving.choice import NetworkOptions, Parts, choose_parts
-from metasage.solving.clock import Clock
+from metasage.solving.clock import Clock, require_time_to_answer
 from metasage.solving.local import construct, search_locally
 from metasage.solving.names import EngineName, Improve
 from metasage.solving.record import CONSTRUCTION, INITIAL, Record
@@ -136,6 +136,7 @@ def solve(
     options = NetworkOptions(model, sml, engine, device, max_memory)
     parts = choose_parts(instance, chosen, options, improve, criterion.seconds)
     require_feasible(instance)
+    require_time_to_answer(instance, criterion.seconds, started)
     record = Record(instance, criterion, callbacks, started)
     if initial_solution is not None:
         _offer_initial(record, initial_solution)

@@ -13,6 +13,7 @@ from improve_cases import PROBLEMS, make_instance, may_fail, no_worse, objective
 from metasage.errors import InputError
 from metasage.improve import improve, make_improver
 from metasage.problems import Solution, check
+from metasage.problems.sets import generate
 from metasage.problems.tsp import Tsp
 from metasage.runtime.interrupts import Patience
 
@@ -171,3 +172,15 @@ improve(Tsp(coords=np.random.rand(20, 2)), kicks=10)
 sys.exit("torch" in sys.modules or "pyvrp" in sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("problem", ["pctsp", "op"])
+def test_a_search_of_very_many_nodes_ends_in_time(problem):
+    """What is far beyond the bound when the time is over is not brought back node by node."""
+    (instance,) = generate(problem, 60_000, 1, 1)
+    improver = make_improver(instance, 2)
+    starts = improver.starts(Patience(time.monotonic() + 60))
+    began = time.monotonic()
+    improver.search(starts, patience=Patience(began + 1.0))
+    assert time.monotonic() - began < 2.5
+    assert check(instance, improver.best).feasible

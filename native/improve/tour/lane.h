@@ -45,6 +45,8 @@ public:
         state_.choice = State::Choice::priced;
         for (int node = 0; node < state_.tour.nodes(); ++node) state_.queue.push(node);
         state_.descend(late);
+        // The way back from a tour far beyond the bound would take long; the one before stays.
+        if (late()) return;
         balance(late);
         decide(0.0);
         conclude();

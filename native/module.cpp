@@ -210,6 +210,8 @@ nb::tuple attention_backward(nb::kwargs values) {
 
 NB_MODULE(_native, module) {
     module.doc() = "Rollout kernels of metasage.";
+    // What a program still holds when it ends, such as an error's traceback, is no leak.
+    nb::set_leak_warnings(false);
     module.attr("block") = metasage::BLOCK_OF_ROLLOUTS;
     nb::object not_finite = nb::module_::import_("metasage.errors").attr("NotFinite");
     nb::register_exception_translator(metasage::translate, not_finite.release().ptr());

@@ -137,6 +137,8 @@ def compare(
                     play(contest, contestant, time_limit, seed, tell)
     except KeyboardInterrupt:
         interrupted = True
+    except _FromListener as raised:
+        raise raised.error from None
     return Comparison(contests, time_limit, seed, threads or available_cores(), interrupted)
 
 
@@ -162,4 +164,19 @@ def _teller(
     if listener is None:
         return None
     listener(instance, solver, None, 0.0)
-    return lambda seconds, objective: listener(instance, solver, objective, seconds)
+
+    def tell(seconds: float, objective: float) -> None:
+        try:
+            listener(instance, solver, objective, seconds)
+        except Exception as error:
+            raise _FromListener(error) from error
+
+    return tell
+
+
+class _FromListener(BaseException):
+    """What a listener raises: no failure of the solver that was at work."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from metasage.adaptation.registry import METHODS
+from metasage.adaptation.registry import make_method
 from metasage.baselines import Baseline, all_baselines, get_baseline
 from metasage.baselines.base import BaselineError, Listener, Outcome
 from metasage.comparison.contests import Contestant
@@ -141,8 +141,8 @@ def choose_contestants(
     chosen = OWN if methods is None else methods
     for name in chosen:
         method, _, improve = name.partition("+")
-        if name != LOCAL_SEARCH and method not in METHODS and ":" not in method:
-            raise InputError(f"method '{method}' is not one of {', '.join(METHODS)}.")
+        if name != LOCAL_SEARCH:
+            make_method(method)
         if improve and improve not in IMPROVE:
             raise InputError(f"improve '{improve}' is not one of {', '.join(IMPROVE)}.")
     if isinstance(model, str):

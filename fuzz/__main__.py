@@ -25,15 +25,16 @@ def main() -> int:
     first = int(time.time()) if arguments.seed is None else arguments.seed
     found = 0
     for name in arguments.names or ATTACKS:
-        began, tried, faults = time.monotonic(), 0, []
+        began, tried, faults = time.monotonic(), 0, 0
         while not _is_over(arguments, tried, time.monotonic() - began):
             # Before each attempt, so that a hang leaves its seed behind.
             print(f"\r{name}: seed {first + tried}", end="", flush=True)
-            faults += run(ATTACKS[name], [first + tried])
+            for fault in run(ATTACKS[name], [first + tried]):
+                print(f"\r{fault}\n", flush=True)
+                faults += 1
             tried += 1
-        print(f"\r{name}: {tried} attempts from seed {first}, {len(faults)} faults", flush=True)
-        print(*faults, sep="\n\n", end="\n" if faults else "")
-        found += len(faults)
+        print(f"\r{name}: {tried} attempts from seed {first}, {faults} faults", flush=True)
+        found += faults
     return 1 if found else 0
 
 

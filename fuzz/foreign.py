@@ -16,7 +16,7 @@ from fuzz.attack import Attack, allowed
 from fuzz.mutation import mutate
 from metasage.policies.foreign import import_checkpoint
 
-_WIDTH, _HIDDEN = 16, 24
+WIDTH, HIDDEN = 16, 24
 
 
 class _Order:
@@ -38,32 +38,32 @@ class _Order:
         return self.call
 
 
-def _pomo() -> dict[str, Any]:
+def pomo_tensors() -> dict[str, Any]:
     """Return the tensors of a small POMO network for the TSP."""
-    layer, square = "encoder.layers.0", (_WIDTH, _WIDTH)
+    layer, square = "encoder.layers.0", (WIDTH, WIDTH)
     shapes: dict[str, tuple[int, ...]] = {
-        "encoder.embedding.weight": (_WIDTH, 2),
-        "encoder.embedding.bias": (_WIDTH,),
+        "encoder.embedding.weight": (WIDTH, 2),
+        "encoder.embedding.bias": (WIDTH,),
         f"{layer}.multi_head_combine.weight": square,
-        f"{layer}.multi_head_combine.bias": (_WIDTH,),
-        f"{layer}.feedForward.W1.weight": (_HIDDEN, _WIDTH),
-        f"{layer}.feedForward.W1.bias": (_HIDDEN,),
-        f"{layer}.feedForward.W2.weight": (_WIDTH, _HIDDEN),
-        f"{layer}.feedForward.W2.bias": (_WIDTH,),
+        f"{layer}.multi_head_combine.bias": (WIDTH,),
+        f"{layer}.feedForward.W1.weight": (HIDDEN, WIDTH),
+        f"{layer}.feedForward.W1.bias": (HIDDEN,),
+        f"{layer}.feedForward.W2.weight": (WIDTH, HIDDEN),
+        f"{layer}.feedForward.W2.bias": (WIDTH,),
         "decoder.multi_head_combine.weight": square,
-        "decoder.multi_head_combine.bias": (_WIDTH,),
+        "decoder.multi_head_combine.bias": (WIDTH,),
     }
     shapes |= {f"{layer}.{name}.weight": square for name in ("Wq", "Wk", "Wv")}
     shapes |= {f"decoder.{name}.weight": square for name in ("Wq_first", "Wq_last", "Wk", "Wv")}
     for number in (1, 2):
         for part in ("weight", "bias"):
-            shapes[f"{layer}.addAndNormalization{number}.norm.{part}"] = (_WIDTH,)
+            shapes[f"{layer}.addAndNormalization{number}.norm.{part}"] = (WIDTH,)
     return {name: torch.ones(shape) for name, shape in shapes.items()}
 
 
 def _odd_content(random: Random, folder: Path) -> Any:
     """Return a checkpoint in which something is not what it should be."""
-    state = _pomo()
+    state = pomo_tensors()
     name = random.choice(list(state))
     tensor = state[name]
     state[name] = random.choice(

@@ -5,38 +5,18 @@ import json
 import pytest
 import torch
 
+from fuzz.foreign import HIDDEN, WIDTH, pomo_tensors
 from metasage.errors import InputError
 from metasage.policies.config import PolicyConfig
 from metasage.policies.foreign import import_checkpoint
 from metasage.policies.model import Model
 from metasage.policies.policy import AttentionPolicy
 
-WIDTH, HIDDEN = 16, 24
-
 
 @pytest.fixture
 def pomo_state():
     """A small POMO network for the TSP."""
-    layer = "encoder.layers.0"
-    square = (WIDTH, WIDTH)
-    shapes = {
-        "encoder.embedding.weight": (WIDTH, 2),
-        "encoder.embedding.bias": (WIDTH,),
-        f"{layer}.multi_head_combine.weight": square,
-        f"{layer}.multi_head_combine.bias": (WIDTH,),
-        f"{layer}.feedForward.W1.weight": (HIDDEN, WIDTH),
-        f"{layer}.feedForward.W1.bias": (HIDDEN,),
-        f"{layer}.feedForward.W2.weight": (WIDTH, HIDDEN),
-        f"{layer}.feedForward.W2.bias": (WIDTH,),
-        "decoder.multi_head_combine.weight": square,
-        "decoder.multi_head_combine.bias": (WIDTH,),
-    }
-    shapes |= {f"{layer}.{name}.weight": square for name in ("Wq", "Wk", "Wv")}
-    shapes |= {f"decoder.{name}.weight": square for name in ("Wq_first", "Wq_last", "Wk", "Wv")}
-    for number in (1, 2):
-        for part in ("weight", "bias"):
-            shapes[f"{layer}.addAndNormalization{number}.norm.{part}"] = (WIDTH,)
-    return {name: torch.zeros(shape) for name, shape in shapes.items()}
+    return {name: torch.zeros_like(tensor) for name, tensor in pomo_tensors().items()}
 
 
 @pytest.fixture

@@ -163,7 +163,7 @@ def _symnco(problem: str, *first: Stage, **others: Any) -> TrainingSettings:
 
 # Problems on which the policy gradient was found to gain much after imitation: of routes, order
 # and direction are arbitrary, so that likelihood alone says little about greedy choices.
-_ENDS_WITH_BOTH = ("cvrp", "pctsp")
+_ENDS_WITH_BOTH = ("cvrp", "pctsp", "op")
 
 
 def _both_losses(problem: str) -> Stage:

@@ -44,6 +44,13 @@ def require_memory(instance: Instance, copies: int, memory: float) -> None:
         )
 
 
+def is_want_of_memory(error: RuntimeError | MemoryError) -> bool:
+    """Whether an error says that there is no memory; torch has no class of its own for the CPU."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return "DefaultCPUAllocator" in str(error)
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Run torch on one thread: its sums would else depend on the number of threads."""

@@ -9,6 +9,7 @@ from metasage.errors import InputError
 from metasage.improve.improver import Improver, Listener
 from metasage.problems import Instance, Solution
 from metasage.runtime import resources
+from metasage.runtime.forks import require_threads_here
 from metasage.runtime.interrupts import ENDLESS, Patience
 from metasage.runtime.resources import available_cores
 
@@ -65,6 +66,7 @@ def make_improver(instance: Instance, threads: int | None = None) -> Improver:
 
 def native_improver(instance: Instance, threads: int | None = None) -> Improver:
     """Prepare the search in C++, however few nodes there are; see `make_improver`."""
+    require_threads_here()
     if instance.problem.single_tour and not instance.is_directed:
         from metasage.improve.tour.improver import SingleTourImprover
 

@@ -109,10 +109,11 @@ class Instance:
             raise InputError("the labels of nodes are not all whole numbers.") from None
         if labels.shape != (self.num_nodes,) or len(np.unique(labels)) != len(labels):
             raise InputError("every node needs a number of its own.")
+        labels.setflags(write=False)
         object.__setattr__(self, "labels", labels)
 
     def __repr__(self) -> str:
-        name = f" '{self.name}'" if self.name else ""
+        name = f" '{visible(self.name, _LONGEST_TITLE)}'" if self.name else ""
         return f"<{self.problem.name}{name} of {self.size} nodes>"
 
     def _store_matrix(self, values: Floats) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from metasage.errors import InputError
 from metasage.runtime import resources
+from metasage.runtime.forks import require_threads_here
 
 if TYPE_CHECKING:
     from metasage.policies.config import PolicyConfig
@@ -30,6 +31,7 @@ def get_engine(name: str, config: PolicyConfig, device: str = "cpu", threads: in
     """
     from metasage.rollout.torch_engine import TorchEngine
 
+    require_threads_here()
     if threads < 0:
         raise InputError(f"threads is {threads} and must not be negative.")
     if name not in ENGINES:

@@ -13,7 +13,7 @@ import torch
 
 from metasage.adaptation.loop import Loop
 from metasage.adaptation.method import Method, Strategy
-from metasage.adaptation.resources import encoding_seconds, require_device
+from metasage.adaptation.resources import encoding_seconds, is_want_of_memory, require_device
 from metasage.adaptation.task import Task
 from metasage.errors import NetworkLeftOut, NotFinite, TooLarge
 from metasage.improve import Improver
@@ -146,6 +146,11 @@ def search_with_network(
                 raise
             _warn(f"{error} Local search goes on alone.")
             strategy, is_explained = None, True
+        except (RuntimeError, MemoryError) as error:
+            if not is_want_of_memory(error):
+                raise
+            _warn(f"{instance.title}: there was not enough memory for the network.")
+            is_explained = True
         except NotFinite as error:  # what was found before is kept
             _warn(f"{instance.title}: {error} The network's part ends here.")
             is_explained = True

@@ -71,3 +71,28 @@ def test_adam_keeps_away_from_what_is_not_finite(number):
     with pytest.raises(NotFinite, match="the gradient is not finite"):
         adam.descend(torch.tensor([1.0, number, 1.0]))
     assert torch.equal(parameters, torch.ones(3))
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: no memory")])
+def test_want_of_memory_ends_the_network_s_part_too(cvrp_model, monkeypatch, error):
+    honest, calls = Sage.start, []
+
+    def start(self, task):
+        strategy = honest(self, task)
+
+        def learn(rollouts, best):
+            calls.append(None)
+            if len(calls) == 2:
+                raise error
+
+        strategy.learn = learn
+        return strategy
+
+    monkeypatch.setattr(Sage, "start", start)
+    instance = generate("cvrp", 20, 1, 1)[0]
+    with pytest.warns(NetworkLeftOut, match=r"not enough memory for the network\.$"):
+        result = solve_alone(instance, Sage(iterations=9), model=cvrp_model)
+    assert (result.iterations, result.found_by) == (1, "network")
+    monkeypatch.setattr(Sage, "start", lambda self, task: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        solve_alone(instance, Sage(iterations=9), model=cvrp_model)

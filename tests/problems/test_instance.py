@@ -64,3 +64,17 @@ def test_a_written_solution_has_the_checkers_objective(tmp_path):
     with pytest.raises(metasage.InputError, match="node 9 does not exist"):
         metasage.write_solution(tmp_path / "b.sol", instance, metasage.Solution([[9]]))
     assert not (tmp_path / "b.sol").exists()
+
+
+def test_nothing_of_an_instance_can_be_written_to():
+    (instance,) = metasage.generate("cvrp", 5, 1, 1)
+    for array in (instance.labels, instance.coords, instance.demand):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 3
+
+
+def test_an_odd_name_is_shown_with_escapes():
+    assert (
+        repr(metasage.Tsp(coords=[[0, 0]], name="a\ud800\x1b"))
+        == "<tsp 'a\\ud800\\x1b' of 1 nodes>"
+    )

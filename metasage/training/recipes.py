@@ -161,26 +161,33 @@ def _symnco(problem: str, *first: Stage, **others: Any) -> TrainingSettings:
     return TrainingSettings("symnco", problem, stages, **(_OWN | own | others))
 
 
-# Problems on which the policy gradient was found to gain much after imitation: of routes, order
-# and direction are arbitrary, so that likelihood alone says little about greedy choices.
-_ENDS_WITH_BOTH = ("cvrp", "pctsp", "op")
+# What the last stage of a problem has of its own.
+_LAST: dict[str, dict[str, Any]] = {
+    "tsp": {
+        "sizes": (100, 200, 500, 1000),
+        "steps": 1_000,
+        "lr": 2e-4,
+        "varied": False,
+        "reinforce": 0.1,
+    }
+}
 
 
 def _both_losses(problem: str) -> Stage:
     """Imitate and follow the policy gradient, whose norm is then about ten times as large."""
-    return Stage(
-        (100, 50, 200, 500),
-        24,
-        24,
-        3_600,
-        3e-4,
-        1e-5,
-        clustered=0.25,
-        varied=True,
-        reinforce=0.2,
-        imitation=1.0,
-        **(_LABELS[problem] | {"labels": 2_000}),
-    )
+    usual: dict[str, Any] = {
+        "sizes": (100, 50, 200, 500),
+        "batch": 24,
+        "rollouts": 24,
+        "steps": 3_600,
+        "lr": 3e-4,
+        "lr_end": 1e-5,
+        "clustered": 0.25,
+        "varied": True,
+        "reinforce": 0.2,
+        "imitation": 1.0,
+    }
+    return Stage(**(usual | _LABELS[problem] | {"labels": 2_000} | _LAST.get(problem, {})))
 
 
 def _all_sizes(problem: str, **others: Any) -> TrainingSettings:
@@ -191,9 +198,8 @@ def _all_sizes(problem: str, **others: Any) -> TrainingSettings:
         _imitate(problem, (50,), 700, 1e-3, varied=mixed["varied"]),
         _imitate(problem, (100, 50, 200), 4_000, 1e-3, 4e-4, **mixed),
         _imitate(problem, (100, 50, 200, 500), 12_000, 4e-4, 1e-5, **mixed),
+        _both_losses(problem),
     )
-    if problem in _ENDS_WITH_BOTH:
-        stages = (*stages, _both_losses(problem))
     free = {} if problem in ("tsp", "cvrp") else {"starts": "free"}
     sizes = {"validation_sizes": (100, 200, 500)}
     return TrainingSettings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -53,6 +54,13 @@ class Program:
         self._mark = uuid.uuid4().hex
         self._log = folder / f"log-{self._mark}.txt"
         self.began = time.monotonic()
+
+        def begin() -> None:
+            # Whoever attacks under nohup must not make the program deaf.
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+            if prepare is not None:
+                prepare()
+
         # A pipe takes some pages of text while nobody reads it.
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-c", _LAUNCH, str(self._log), *self.arguments],
@@ -61,7 +69,7 @@ class Program:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            preexec_fn=prepare,
+            preexec_fn=begin,
         )
         self.errors = ""
 

@@ -29,9 +29,16 @@ def require_device(name: str) -> None:
         raise InputError(f"device '{name}' is not one that torch can use here.") from error
 
 
-def require_memory(instance: Instance, copies: int, memory: float) -> None:
-    """Refuse an instance that cannot fit, before anything is allocated."""
+def require_memory(instance: Instance, copies: int, rollouts: int, memory: float) -> None:
+    """Refuse an instance or rollouts that cannot fit, before anything is allocated."""
     nodes = instance.num_nodes
+    # What a rollout leaves: its nodes, in two kinds of numbers, start, seed, cost and likelihood.
+    kept = copies * rollouts * (24.0 * nodes + 64.0)
+    if kept > memory:
+        raise TooLarge(
+            f"{rollouts} rollouts of {nodes} nodes need about {kept / 2**30:.2g} GiB of memory, "
+            f"and {memory / 2**30:.2g} GiB may be used."
+        )
     # Embeddings and what the encoder and the decoder make of them: some two dozen
     # arrays of the width of a network.
     needed = copies * nodes * 4.0 * 128 * 24

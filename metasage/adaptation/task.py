@@ -104,7 +104,7 @@ class Task:
         if left is not None and encoding_seconds(policy, instance) * copies > left:
             raise DeadlineReached
         memory = free_memory() / 2 if max_memory is None else max_memory
-        require_memory(instance, copies, memory)
+        require_memory(instance, copies, instance.size if rollouts is None else rollouts, memory)
         if torch.device(device).type != "cpu":
             policy, sml = copy.deepcopy((policy, sml))
             policy.to(device)

@@ -8,7 +8,7 @@ import metasage
 from metasage.adaptation.registry import METHODS
 from metasage.adaptation.sage import Sage
 from metasage.adaptation.update import Adam, Update
-from metasage.errors import NetworkLeftOut, NotFinite
+from metasage.errors import NetworkLeftOut, NotFinite, TooLarge
 from metasage.problems.sets import generate
 from metasage.stop import MaxIterations
 
@@ -96,3 +96,12 @@ def test_want_of_memory_ends_the_network_s_part_too(cvrp_model, monkeypatch, err
     monkeypatch.setattr(Sage, "start", lambda self, task: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         solve_alone(instance, Sage(iterations=9), model=cvrp_model)
+
+
+def test_rollouts_that_no_memory_holds_are_refused_before_they_begin(cvrp_model):
+    instance = generate("cvrp", 11, 1, 1)[0]
+    method = Sage(iterations=1, rollouts=10**9)
+    with pytest.raises(TooLarge, match="1000000000 rollouts of 12 nodes need about"):
+        solve_alone(instance, method, model=cvrp_model)
+    with pytest.warns(NetworkLeftOut, match="Local search goes on alone"):
+        assert metasage.solve(instance, method, model=cvrp_model).feasible

@@ -236,7 +236,9 @@ class Task:
             each += step * nodes if learning else step
         most = self.max_memory / each
         if self.patience.deadline is not None:
-            most = min(most, CHUNK_STEPS / (rows * nodes**2))
+            # A step looks at all nodes and multiplies by the width.
+            work = rows * nodes * (nodes + self.inputs.keys.shape[-1])
+            most = min(most, CHUNK_STEPS / work)
         if self.engine.name == "torch":
             return max(1, int(most))
         return max(_CHUNK, int(most) // _CHUNK * _CHUNK)

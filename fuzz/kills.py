@@ -97,11 +97,8 @@ def _table(folder: Path) -> Run:
         "--model", "tsp=network.safetensors", "--sml", "tsp=sml.safetensors",
         "--json", "table.json",
     ]  # fmt: skip
-    return Run(command, command, lambda: _without_times(json.loads(_read(folder / "table.json"))))
-
-
-def _read(path: Path) -> str:
-    return path.read_text()
+    table = folder / "table.json"
+    return Run(command, command, lambda: _without_times(json.loads(table.read_text())))
 
 
 _RUNS = {"train": _training, "sml": _meta_training, "reproduce": _table}

@@ -29,6 +29,8 @@ def test_a_file_that_takes_longer_to_read_than_there_is_time_is_refused(tmp_path
         with pytest.raises(InputError, match=r"takes about 31 s, and 2 s is the limit\.$"):
             require_time_to_read(name, 2.0, now)
     require_time_to_read(str(tmp_path / "none"), 1e-9, now)
+    arrays = path.rename(tmp_path / "many.npz")
+    require_time_to_read(f"{arrays}#3", 2.0, now)
 
 
 def test_an_instance_for_which_no_answer_is_in_time_is_refused():
